@@ -176,7 +176,7 @@ export const SETTINGS = {
   ),
   EXTERNAL_USERS: setting(
     choice(['sub', 'email', 'businessId']).default('sub'),
-    'Claims that identify the user of a token from another issuer. Every value tries the claim sub first. If no user matches, the value email tries the verified email address, the value businessId tries the claim businessId, and the value sub tries no other claim.',
+    'How the user of a token from another issuer is found. The service always tries the claim sub first. If no user matches sub, this setting decides what to try next: email (the verified email address), businessId (the claim businessId) or sub (nothing).',
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),

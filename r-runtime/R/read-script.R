@@ -102,8 +102,8 @@ period_seconds <- c(Week = 604800, Day = 86400, Hour = 3600)
 #' Finds the civil periods by which a script groups dates, as in floor_date(x, "day"), cut(x, "month"), Dates %/% 86400,
 #' apply.daily(x, sum) and format(x, "%Y-%m"). Ignores rounding of dates in a script that aggregates nothing.
 #' @param expressions result of `parse_script`.
-#' @return character vector such as "Day 3": the period Day, and line 3, on which the top-level expression that uses the
-#' period begins.
+#' @return character vector. For example, "Day 3" means: the top-level expression that begins on line 3 uses the period
+#' Day.
 #' @noRd
 buckets_read <- function(expressions) {
   called <- all.names(expressions, unique = TRUE)

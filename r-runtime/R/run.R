@@ -149,8 +149,8 @@ new_notes <- function(max_bytes) {
   ), parent = emptyenv())
 }
 
-# Adds a message or warning (`condition`) to the notes. Must be called in the handler of the condition: only there is
-# the script line that raised the condition still on the stack.
+# Adds a message or warning (`condition`) to the notes. Call add_note inside the handler of the condition: while the
+# handler runs, the stack still holds the script line that raised the condition.
 add_note <- function(notes, kind, condition) {
   if (notes$bytes_left <= 0) return(keep_note(notes, kind, ""))
   text <- sub("\n$", "", clean_text(paste(conditionMessage(condition), collapse = "\n")))

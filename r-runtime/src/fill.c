@@ -29,7 +29,10 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 /* Maximum number of objects that fill_class allocates to fill the free memory of one size class. */
 #define MAX_OBJECTS 2000000
 #define HUGE_PAGE ((uintptr_t)2 << 20)
-/* Size, in bytes, of the first allocations of drain_chunks. A larger free chunk takes several of these allocations. */
+/*
+ * Size, in bytes, of the largest blocks that drain_chunks allocates. If a free chunk is larger than this size,
+ * drain_chunks allocates several blocks from the chunk.
+ */
 #define LARGEST_CHUNK 65536
 /* Total size, in bytes, of the huge pages that are reserved above the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)

@@ -27,7 +27,7 @@
 #define CLIENT_TIMEOUT_MS 30000
 /*
  * A run that exceeds a time limit is interrupted, and is killed this many microseconds later. Before the kill, R can
- * report the notes and the number of the interrupted script line.
+ * report the script's messages and warnings, and the line that was interrupted.
  */
 #define INTERRUPT_GRACE_US 300000u
 
@@ -60,8 +60,8 @@ static void kill_run(struct run *r, int limit) {
 }
 
 /*
- * Interrupts R before the kill, so that R can report the notes and the number of the interrupted script line. If the
- * script blocks or ignores the interrupt, this report is missing.
+ * Interrupts R before the kill, so that R can report the script's messages and warnings, and the line that was
+ * interrupted. If the script blocks or ignores the interrupt, this report is missing.
  */
 static void interrupt_run(struct run *r, int limit) {
   r->limit = limit;

@@ -132,8 +132,8 @@ static void reap_ended(struct spares *s) {
 }
 
 /*
- * Kills waiting supervisors that send no heartbeat, because they could accept connections without answering.
- * keep_spares then forks new ones in their place.
+ * Kills waiting supervisors that send no heartbeat. A supervisor that hangs could accept a connection and never answer.
+ * keep_spares then forks a replacement for each killed supervisor.
  */
 static void kill_silent_spares(struct spares *s) {
   uint64_t now = monotonic_us();
@@ -176,7 +176,7 @@ static int fork_spares(struct zygote *z, struct spares *s, struct run_header *he
 
 /*
  * Keeps a stock of spare supervisors. Each supervisor has forked a runner and waits for a run.
- * @return 0 in each runner. In the zygote, the function returns only if the zygote cannot continue: -1.
+ * @return 0 in each runner. In the zygote, the function runs until an error occurs, and then returns -1.
  */
 static int keep_spares(struct zygote *z, struct run_header *header) {
   static struct spares spares;

@@ -21,9 +21,9 @@ create or replace function push_member_label(label text, place int) returns text
   select left(label, -4) || lpad(to_hex(place), 4, '0')
 $$;
 
--- Expands the `operations` of an event DataPushCompleted into one operation per push, because subscribers receive one
--- operation per push. If a returned operation has the member `concerns`, this member lists the ids of the variables of
--- the push.
+-- Splits each shared operation (one operation for several pushes) in the `operations` of a DataPushCompleted event,
+-- because subscribers receive one operation per push. If a returned operation has the member `concerns`, this member
+-- lists the ids of the variables of the push.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
@@ -149,10 +149,10 @@ language sql as $$
   group by account_id
 $$;
 
--- Ends operations as Completed, or as Failed with a reason, and announces the end. An operation that was already
--- announced because its time-out passed is announced again (R-D7). A Failed operation loses its re-send key, so when a
--- client sends the same push again, that push is a new operation. Writes one event for each account; the event contains
--- all ended operations of the account.
+-- Ends operations as Completed, or as Failed with a reason, and announces the end. If an operation was already
+-- announced after its time-out, the operation is announced again (R-D7). A Failed operation loses its re-send key, so
+-- when a client sends the same push again, that push is a new operation. Writes one event for each account; the event
+-- contains all ended operations of the account.
 -- `batch_ids` are the batches that contain the operations; the rows of these batches in push_batch must still exist.
 -- When `ids` names a single operation without a batch, `written` is the set of variables that this operation wrote.
 create or replace function end_push_operations(

@@ -50,7 +50,7 @@ const input = z.object({
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'The instant from which the states of the variable are complete; earlier states may lack versions. Present when the points that the run read may be incomplete, because versions were deleted.',
+      'The instant from which the states of the variable are complete; earlier states may lack versions. Present when the run may have missed points because versions were deleted.',
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:

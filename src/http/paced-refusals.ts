@@ -3,7 +3,7 @@
  * remembers when the next request of the key may pass. Until then, this module refuses the requests of the key without
  * asking Redis. It delays the refusals, so that each key gets one refusal every 10 ms. A client that sends requests
  * without a pause then waits for the refusals instead of occupying the event loop. A request stays in memory while its
- * refusal is delayed. So this module delays at most 200 refusals of one key and 2,000 refusals in total, and sends any
+ * refusal is delayed. So this module delays at most 200 refusals for one key and 2,000 refusals in total, and sends any
  * further refusal immediately. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
  */
 import { openBoundedCache } from '../platform/bounded-cache.ts';
@@ -12,9 +12,9 @@ import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
   /**
-   * @returns true when, within the last 4 s, a request of the key was refused while 200 earlier refusals of the key
-   * were still delayed. So many delayed refusals show that the clients of the key send requests without waiting for
-   * refusals.
+   * @returns true when, in the last 4 s, this module sent a refusal for the key immediately because it was already
+   * delaying 200 refusals for the key. So many delayed refusals show that the clients of the key send requests without
+   * waiting for refusals.
    */
   isFlooded(key: string): boolean;
 }

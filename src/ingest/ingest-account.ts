@@ -23,8 +23,7 @@ const MARK_AFTER_MS = 200;
 /** What one transaction wrote. */
 export interface Portion {
   /**
-   * Request id of the push that was accepted first among the written pushes (R-A10); undefined when no batch was
-   * written completely.
+   * Request id of the earliest push in the written batches (R-A10); undefined when no batch was written completely.
    */
   readonly requestId: string | undefined;
   readonly readings: number;
@@ -38,9 +37,9 @@ export interface Portion {
    */
   readonly batches: number;
   /**
-   * True when this transaction wrote readings and other batches of the account may still wait. The caller must then
-   * queue the account again. Accepting a batch also queues its account, so a batch that is accepted later needs no
-   * further call.
+   * True when this transaction wrote readings, but more batches of the account may still be waiting. The caller must
+   * then queue the account again. This is not needed for a batch that is accepted later, because accepting a batch
+   * queues the account.
    */
   readonly isMoreWaiting: boolean;
 }

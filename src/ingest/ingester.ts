@@ -79,8 +79,8 @@ export function startIngester(services: IngesterServices): Ingester {
       throw error;
     }
   };
-  // A fault of the service never counts as a failure of a batch (R-A15): the batch waits, and the sweeper later tries
-  // again to write batches of the account.
+  // A fault of the service never counts as a failure of a batch (R-A15). The batch stays queued, and a later sweep
+  // tries to write the batch again.
   const backOff = createBackOff({ ...ACCOUNT_DELAYS, nowMs: () => performance.now(), random: Math.random });
   const write = async (accountId: number, isSmallOnly: boolean): Promise<Portion> => {
     const startMs = performance.now();

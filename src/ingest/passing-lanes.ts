@@ -46,8 +46,8 @@ export function openPassingLanes(
     const key = `${accountId}/${lane}`;
     await pause(OPEN_AFTER_MS, over);
     while (!over.aborted && !isClosed) {
-      // A write that this lane started during an earlier long write may still run. Until that write ends, the lane
-      // starts no other write.
+      // A write that this lane started during an earlier long write may still be running. Until that write ends, the
+      // lane starts no other write.
       const count = underWay.has(key) ? 0 : await writeIn(key, accountId, lane, isSmallOnly);
       if (count === 0) await pause(POLL_MS, over);
       if (count === undefined) await pause(PAUSE_AFTER_FAILURE_MS, over);

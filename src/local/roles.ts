@@ -11,8 +11,8 @@ import { SetupError } from './setup-error.ts';
 
 const READY_TIMEOUT_MS = 60_000;
 /**
- * Time to wait until the child process of the roles ends. It is longer than the 30 s within which a process must stop
- * (R-K2).
+ * If the child process of the roles is still running this long after SIGTERM, `stopRoles` sends SIGKILL. This time is
+ * longer than the 30 s within which a process must stop (R-K2).
  */
 const STOP_TIMEOUT_MS = 32_000;
 

@@ -26,8 +26,8 @@ export interface Rejection {
 }
 
 /**
- * Maximum number of warnings from the encoding of a push. Each write of the push's readings can add up to this many
- * further warnings.
+ * Maximum number of warnings that one step adds to a push. The first step is the encoding of the push; each write of
+ * the push's readings is a further step.
  */
 export const MAX_WARNINGS = 100;
 

@@ -166,7 +166,7 @@ function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, wher
 function describeDefaults({ defaultCount }: Match): string {
   if (defaultCount === null) return '';
   const found = `${defaultCount === 0 ? 'none' : defaultCount} of them`;
-  return `, and isDefault is true for ${found}; either add mappingConfig or variableTypeId, or name one source and set isDefault to true for exactly one variable of this source`;
+  return `, and isDefault is true for ${found}; add mappingConfig or variableTypeId; alternatively, name one source and set isDefault to true for exactly one variable of this source`;
 }
 
 function describe(identifiers: TargetIdentifiers): string {

@@ -70,7 +70,7 @@ const written = jsonBody(
 );
 
 const RULE =
-  'A background job computes rollups (the count, sum, minimum and maximum of each hour or day) from the points before the boundary, and then deletes these points and their versions. Aggregates over whole rollups are exact. If a read covers dates with deleted points, the answer contains only the remaining points and has the header `Raw-From`. A rollup cannot be undone, so read the preview first. Points are rolled up only if the saved policy has `isActive` = true.';
+  'A background job computes rollups (the count, sum, minimum and maximum of each hour or day) from the points before the boundary, and then deletes these points and their versions. Aggregates over whole rollups are exact. If a read covers dates with deleted points, the answer contains only the remaining points and has the header `Raw-From`. The deletion of points cannot be undone, so read the preview first. Points are rolled up only if the saved policy has `isActive` = true.';
 
 const owners = [
   { path: '/account/retention', of: 'Account', text: 'the account' },
@@ -100,7 +100,7 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
       of === 'Account'
         ? 'Existing rollups remain. Variables with their own policy keep that policy.'
         : 'Existing rollups remain. If the account has a policy, that policy applies to the variable from now on.',
-    answers: [answersNothing('The policy has been removed, or no policy was saved.')],
+    answers: [answersNothing('The policy has been removed, or there was no policy to remove.')],
   },
   {
     ...{ method: 'get', path: `${path}/preview`, operationId: `preview${of}Retention`, tag, access: MANAGERS },

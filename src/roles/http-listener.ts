@@ -43,7 +43,10 @@ export interface ListenLimits {
   readonly stalledMs?: number;
   /** Minimum rate of request bodies in bytes per second; 0 for no minimum. */
   readonly minBodyBytesPerSec?: number;
-  /** A client is disconnected when its body falls behind the minimum rate by more than this number of seconds. */
+  /**
+   * Number of seconds for which a client may send no bytes of a body before the client counts as too slow and is
+   * disconnected.
+   */
   readonly bodyGraceSec?: number;
 }
 

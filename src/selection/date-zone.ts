@@ -70,7 +70,8 @@ export function setDateZone(c: Context, dateZone: string | undefined): void {
 }
 
 /**
- * Looks for the sources that are given, that belong to a given site, or that have a given variable.
+ * Finds the sources that a request concerns: the given sources, the sources of the given sites, and the sources of the
+ * given variables.
  * @returns the time zone of the source if exactly one source is found; otherwise undefined.
  */
 async function findZone(

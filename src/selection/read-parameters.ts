@@ -161,7 +161,10 @@ export function parseRelativeVersion(given: string | undefined, location: InputL
   return durationOf(readText(relativeVersion, given, location));
 }
 
-/** @returns `relative`, or undefined for `Current`, which has the same effect as an absent parameter. */
+/**
+ * @returns `relative`; undefined if `relative` is `Current`, because `Current` has the same effect as an absent
+ * parameter.
+ */
 export function durationOf(relative: CivilDuration | typeof CURRENT | undefined): CivilDuration | undefined {
   return relative === CURRENT ? undefined : relative;
 }

@@ -34,8 +34,8 @@ export interface Resource {
   /** SQL expression of the site id of a row, for site access. */
   readonly siteId: string;
   /**
-   * Maps the name that the id of a parent has in events, such as `siteId`, to the SQL expression for this id. An event
-   * also has the `id` and the `name` of the row itself.
+   * The parent ids that an event about a row contains: the name of each id, such as `siteId`, with its SQL expression.
+   * An event also contains the `id` and the `name` of the row itself.
    */
   readonly parents: Readonly<Record<string, string>>;
   /** Members that clients write, by name. */

@@ -276,9 +276,9 @@ function saveVariable(declarations: Declarations): BeforeChange {
 }
 
 /**
- * @returns a `Transact` that calls `inTurn` for a change whose body may declare a calculation. If the work fails
- * because a concurrent request wrote the same mappingConfig, or set another variable as the default, the work is
- * repeated.
+ * @returns a `Transact` that calls `inTurn` for a change whose body may declare a calculation. If `work` fails because
+ * a concurrent request wrote the same mappingConfig or set another variable as the default, the `Transact` repeats
+ * `work`.
  */
 function takeTurns(database: Database, declarations: Declarations): Transact {
   return (caller, body, work) =>

@@ -133,9 +133,9 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   const reading: WatchReading = {
     ...{ database: pool, dictionary },
     short: coalesceRuns<readonly BuiltMessage[] | undefined>(
-      openPermits('connections for the short reads of watches', config.WATCH_POOL_SIZE - longCount),
+      openPermits('database connections for short reads by watches', config.WATCH_POOL_SIZE - longCount),
     ),
-    long: openPermits('connections for the long reads of watches', longCount),
+    long: openPermits('database connections for long reads by watches', longCount),
     patienceMs: (workMs) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
   };
   return { reading, pool };

@@ -80,7 +80,7 @@ describe('calculation: validate', () => {
     return api.call<Validation>('POST', pathOf(variableId, 'validate'), body);
   };
 
-  test('a valid declaration has no problems and is not saved (R-H9)', async () => {
+  test('validation of a valid declaration reports no problems and does not save the declaration (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId);
     const answer = await api.call('POST', pathOf(variableId, 'validate'), { calculated: declared() });
     expect(answer).toEqual({ isValid: true, problems: [], warnings: [] });

@@ -307,7 +307,7 @@ describe('calculation: force-update (§6, R-H5)', () => {
     expect(await api.call('GET', `/runs/${run?.id}/wave`)).toMatchObject({ nodes: [{ state: 'Failed' }], edges: [] });
   });
 
-  test('force-update of a variable that is not calculated gets 409', async () => {
+  test('force-update of a variable without a calculation is refused with 409', async () => {
     const input = await createVariable(api, sourceId);
     expect((await api.post(`/variables/${input}/forceUpdate`, {})).status).toBe(409);
   });

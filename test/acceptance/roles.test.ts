@@ -1,4 +1,7 @@
-/** Tests roles that run in separate processes: public URLs (R-A1), start without a database, and logs (R-K4). */
+/**
+ * Tests roles that run in separate processes: their public URLs (R-A1), their wait for the database at the start, and
+ * their logs (R-K4).
+ */
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTcpGate } from '../support/doubles/tcp-gate.ts';

@@ -141,8 +141,8 @@ function renewInput(variable: Member, siteId: number, copies: Copies, sourceIds:
 }
 
 /**
- * Changes a formula as the newer client does. In every element of `entities`, sets `siteId` and `entityId` to the new
- * site.
+ * Changes the references of a formula the way the newer client does. In `entities`, every `siteId` and every `entityId`
+ * becomes the id of the new site.
  */
 function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   return {
@@ -156,9 +156,9 @@ function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: 
 }
 
 /**
- * Changes a formula as the older client does. The last input of the formula must belong to a source that has been
- * copied. In every element of `entities`, sets `siteId` to the new site, and sets `sourceId` and `entityId` to the copy
- * of this source.
+ * Changes the references of a formula the way the older client does. In `entities`, every `siteId` becomes the id of
+ * the new site. Every `sourceId` and every `entityId` becomes the id of one copied source: the copy of the source that
+ * the formula's last input belongs to.
  */
 function renewAlike(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   const variables = formula.variables.map((variable) => renewInput(variable, siteId, copies, sourceIds));
@@ -185,10 +185,10 @@ const withoutIds = (value: unknown): unknown =>
 
 describe('shipped clients: a duplicator', () => {
   test.each([
-    ['`siteId` and `entityId` of the new site', renewEach],
-    ['`siteId` of the new site, and the `sourceId` and `entityId` of a new source', renewAlike],
+    ['the new site', renewEach],
+    ['a new source', renewAlike],
   ] as const)(
-    'copies two sources and ten variables, then sends the formulas by PUT with the %s in their `entities`; the copied variables calculate (R-C12, R-H1)',
+    'copies two sources and ten variables, then PUTs formulas whose `entities` refer to %s; both copied calculated variables then get the right values (R-C12, R-H1)',
     async (_how, renew) => {
       const targetId = await createSite(api, { timeZoneId: 'Europe/Brussels', clientData: { Form: { Factor: 100 } } });
       await duplicate(targetId, renew);

@@ -99,8 +99,8 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
  * Adds an existing user to the account if the user is not yet a member, and always notifies the user by email. If an
  * added user has not proven that the email address is theirs, a temporary password is also sent by email: a manager of
  * another account may have created this user, and would then know the old password.
- * @throws {DomainError} conflict when a user who is not yet a member has another email address than the invitation, or
- * is a MANAGER who was invited as a USER.
+ * @throws {DomainError} conflict when a user who is not yet a member does not match the invitation: the email addresses
+ * differ, or a MANAGER was invited as a USER.
  */
 async function joinAccount(
   transaction: Transaction,

@@ -130,13 +130,13 @@ function membershipOperations(): readonly Operation[] {
     {
       ...onPath,
       ...{ method: 'post', operationId: 'addUsersToAccount', summary: 'Add users to an account the caller may use' },
-      answers: [emptyAnswer('All users were added. A call that fails adds no user.')],
+      answers: [emptyAnswer('All users named in the request were added. A call that fails adds no user.')],
       errors: ['not_found', 'conflict'],
     },
     {
       ...onPath,
       ...{ method: 'delete', operationId: 'removeUsersFromAccount', summary: 'Remove users from an account' },
-      answers: [emptyAnswer('All users were removed. A call that fails removes no user.')],
+      answers: [emptyAnswer('All users named in the request were removed. A call that fails removes no user.')],
       errors: ['not_found', 'conflict'],
     },
   ];

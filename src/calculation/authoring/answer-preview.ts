@@ -28,7 +28,8 @@ const FIND_OPEN = `
   select from calculation_preview where id = $1 and created_date > clock_timestamp() - $2 * interval '1 millisecond'`;
 /** Interval at which a calculator checks whether the client still waits. */
 const CHECK_INTERVAL_MS = 500;
-// Deletes abandoned tasks: the API stops waiting for the answer to a task after `PATIENCE_MS` (ask-calculator.ts).
+// Deletes tasks older than ten minutes. The API has given up on these tasks, because the API waits at most
+// `PATIENCE_MS` for an answer (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
 // Newest date at which an input has a point. The inputs are the variables with the ids $2, and the variables that the

@@ -88,7 +88,7 @@ async function awaitAnswer({ database, queue }: Asker, id: number, signal: Abort
     await pause(pauseMs, undefined, { signal });
   }
   const rule = `no calculator of this service answered within ${PATIENCE_MS / 1000} s`;
-  const causes = 'the calculators are busy or cannot run R, or this request takes longer';
+  const causes = 'the calculators are busy or cannot run R, or this request takes too long';
   throw new DomainError(
     'dependency_unavailable',
     `${rule}: ${causes}; try again later; if the request has a range of dates, shorten the range`,

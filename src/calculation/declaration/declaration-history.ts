@@ -35,9 +35,9 @@ interface LastSave {
 }
 
 /**
- * Adds a saved declaration to the history, unless the save has no note and repeats the last declaration. Such saves are
- * common, because a client that changes only the name of a variable sends the declaration too. The row of the variable
- * must be locked.
+ * Adds a saved declaration to the history. Skips a save without a note if the save repeats the last declaration. Such
+ * saves are common, because a client that changes only the name of a variable sends the declaration too. The row of the
+ * variable must be locked.
  * @param calculated the declaration that the variable stores; undefined when the variable is no longer calculated.
  */
 export async function keepSave(

@@ -112,8 +112,8 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
 }
 
 /**
- * Replaces the outcome `fault` with `breaks_sandbox` when the sandbox ended during `MAX_CAUSED_FAULTS` of the
- * variable's last `MAX_ATTEMPTS` runs. A run counts only if it ran the same script and was alone in the sandbox.
+ * Looks at the last `MAX_ATTEMPTS` runs of the variable. If the sandbox ended during at least `MAX_CAUSED_FAULTS` of
+ * these runs while the sandbox ran only this script, the outcome `fault` becomes `breaks_sandbox`.
  */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;

@@ -1,7 +1,4 @@
-/**
- * Finds the formulas of a declaration that must run after a change, and the dates for which each formula runs (R-H1,
- * R-H6).
- */
+/** After a change, finds which formulas of a declaration must run, and for which dates (R-H1, R-H6). */
 import type { Micros } from '../../points/point.ts';
 import { type Declaration, type FormulaDeclaration, hasScript, instantMicros } from '../declaration/declaration.ts';
 import {

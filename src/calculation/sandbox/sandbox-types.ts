@@ -19,8 +19,8 @@ export interface SeriesColumns {
 }
 
 /**
- * What a script can read about a variable. For an input, this is its member `Variable`; for the calculated variable,
- * this is `targetVariable` (R-H2). A null becomes NULL in R.
+ * What a script can read about a variable. In the script, the member `Variable` of an input describes the input, and
+ * `targetVariable` describes the calculated variable (R-H2). A null becomes NULL in R.
  */
 export interface VariableInfo {
   readonly id: number;

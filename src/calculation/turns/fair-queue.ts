@@ -35,8 +35,9 @@ interface Account {
   readonly running: Running[];
   balanceMs: number;
   /**
-   * Sequence number of the turn that this account started last, counted over all accounts; 0 before its first turn.
-   * Among the accounts with credit, the account with the smallest number is served first.
+   * The turns of all accounts are numbered in the order in which they start. `servedAt` is the number of the account's
+   * latest turn; 0 before the account's first turn. Among the accounts with credit, the account with the smallest
+   * `servedAt` is served first.
    */
   servedAt: number;
   isPreviewLast: boolean;

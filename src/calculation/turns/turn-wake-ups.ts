@@ -32,8 +32,9 @@ export interface TurnTaker {
   /** Takes ids from the Redis set `key`, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /**
-   * Takes more ids from those Redis sets of the account in which `take` left ids for lack of capacity. Skips a set
-   * while the calculator holds MAX_HELD / 2 or more waiting turns of the same account and urgency.
+   * Takes more ids from the Redis sets of an account, which has one set for each urgency. Skips a set in two cases:
+   * - `take` has left no ids in the set.
+   * - At least MAX_HELD / 2 turns of this account and urgency already wait in the calculator.
    */
   takeMore(accountId: number): Promise<void>;
 }
@@ -46,7 +47,7 @@ export function openTurnTaker(
     countWaiting(accountId: number, urgency: Urgency): number;
   },
 ): TurnTaker {
-  /** Keys of the Redis sets that may still contain ids after the latest `take`. */
+  /** Keys of those Redis sets in which the latest `take` may have left ids. */
   const unfinished = new Set<string>();
   const take = async (key: string): Promise<void> => {
     const [account, urgency] = key.split(':');

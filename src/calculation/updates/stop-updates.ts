@@ -44,7 +44,7 @@ export async function stopUpdates(
   caller: Caller,
   variableIds: readonly number[],
 ): Promise<readonly number[]> {
-  const by = `stopped by ${caller.userName}; to calculate the values at these dates, force an update over these dates`;
+  const by = `stopped by ${caller.userName}; to calculate the values later, force an update over the dates of this run`;
   // The statements lock the run records first and the requests second. A calculator that returns a run to the queue
   // locks the run record and the request in the same order.
   const running = await transaction.query<EndedRun>(STOP_RUNS, [variableIds, by]);

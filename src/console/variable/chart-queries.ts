@@ -115,10 +115,10 @@ export function useStops(
     firstVersionTimestamp,
     lastVersionTimestamp,
   ]);
-  // A VersionTimestamp is exact to the microsecond, but a stop of the slider only to the millisecond. So each
-  // VersionTimestamp is rounded up: at the instant of the stop, its version must have arrived. Until the data of a new
-  // range arrive, `instants` keeps the data of the previous range. When the new range has many points, its data are not
-  // read, and the kept data are not used.
+  // A VersionTimestamp has microseconds, but a stop of the slider has only milliseconds. So each VersionTimestamp is
+  // rounded up: at the resulting stop, the version has already arrived. While the data of a new range load, `instants`
+  // still holds the data of the previous range. If the new range has too many points, its data are not loaded, and the
+  // data of the previous range are not used.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -105,8 +105,8 @@ export function bucketAt(dates: ArrayLike<number>, start: number, range: Range):
 }
 
 /**
- * @returns the year that ends one step after the last point. If the first point lies within this year, the range begins
- * at the first point.
+ * @returns a range that ends one step after the last point. The range begins one year before its end, or at the first
+ * point if this point is later.
  * @param bounds dates of the first and last point.
  */
 export function defaultRange(bounds: Range, stepSec: number): Range {

@@ -27,8 +27,9 @@ export class PlainDates {
   #dayMicros = 0;
 
   /**
-   * @returns microseconds since 1970-01-01: in UTC when the cell ends in Z, otherwise in local time. Returns NaN when
-   * the cell is not a plain date, and when the date is invalid or outside 1700 to 2199.
+   * @returns microseconds since 1970-01-01. The date of a cell that ends in Z is in UTC. Any other date is in local
+   * time, which this method does not convert to UTC. Returns NaN when the cell is not a plain date, and when the date
+   * is invalid or outside 1700 to 2199.
    */
   read(bytes: Uint8Array, start: number, end: number): number {
     const isPlain =

@@ -49,9 +49,9 @@ export interface FileParser {
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
   /**
-   * True when the file may be the cause: usually, the file exhausted the memory of the process, so that V8 aborted.
-   * False when the process was killed from outside, or when the process ended before it requested a part of the file
-   * (R-A15).
+   * True when the file may have caused the end of the process. Usually, the file exhausted the memory of the process,
+   * so V8 aborted the process. False when the process was killed from outside, or when the process ended before it
+   * requested a part of the file (R-A15).
    */
   readonly isByFile: boolean;
 
@@ -65,8 +65,9 @@ export class ParserDeath extends Error {
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-// Maximum heap of a parser. It is far below the memory of the container, so that V8 aborts a parser that needs more
-// heap before the kernel kills the parser. Only the abort by V8 counts as a failure of the file.
+// Maximum heap of a parser. If a parser needs more heap, V8 aborts the parser, and the abort counts as a failure of the
+// file. The maximum is far below the memory of the container. Otherwise, the kernel could kill the parser first, and a
+// kill does not count as a failure of the file.
 const HEAP_MEBIBYTES = 192;
 // Maximum memory of a parser outside its heap. This memory holds parts of the file (1 MiB each), the inflated bytes of
 // these parts, and one chunk of at most 10 MB.

@@ -53,8 +53,8 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
 }
 
 /**
- * Ignores empty rows. Reads the first other row as the header, and skips the next `doneRows` rows. Adds each further
- * row to the collector if the row is valid; otherwise rejects the row.
+ * Ignores empty rows. Reads the first row that is not empty as the header, and skips the next `doneRows` rows. After
+ * these rows, adds each valid row to the collector, and rejects each invalid row.
  */
 class SheetRows implements RowVisitor {
   scanner: SheetScanner | undefined;

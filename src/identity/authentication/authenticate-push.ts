@@ -137,7 +137,7 @@ function setChallenge(c: Context, authorization: string | undefined): void {
   // `Sec-Fetch-Mode` alone does not prove a browser: Node's fetch sends it too. Only browsers send `Sec-Fetch-Site`.
   const isOfPage = c.req.header('sec-fetch-site') !== undefined && c.req.header('sec-fetch-mode') !== 'navigate';
   if (isOfPage) {
-    // Only a request with Basic credentials still needs the bearer challenge; `authenticate` has set it for the others.
+    // `authenticate` sets the bearer challenge, but does not run for a request with Basic credentials.
     if (/^Basic\b/i.test(authorization ?? '')) c.header('WWW-Authenticate', BEARER_CHALLENGE);
   } else if (authorization === undefined) c.header('WWW-Authenticate', CHALLENGE, { append: true });
   else if (/^Basic\b/i.test(authorization)) c.header('WWW-Authenticate', CHALLENGE);

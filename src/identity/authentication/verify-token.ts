@@ -163,8 +163,9 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
 
 /**
  * Reads the claim `account`.
- * @returns undefined for a missing or empty claim: the caller then works in the user's active account. Returns the id 0
- * as it is: no account has the id 0, but an issuer that sends 0 does not ask for the active account.
+ * @returns undefined for a missing or empty claim: the caller then works in the user's active account. The id 0 does
+ * not count as an empty claim, because an issuer that sends 0 does not ask for the active account. No account has the
+ * id 0, so the request is refused later.
  * @throws {DomainError} invalid_token when the claim is neither empty nor an id.
  */
 function readAccount(claim: unknown): number | undefined {

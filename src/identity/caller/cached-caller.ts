@@ -1,7 +1,7 @@
 /**
- * Looks only into the caches for the caller that a bearer token identifies, so that a handler can answer most requests
- * without waiting. If the token or the caller is not cached, or the token lacks the scope, the lookup returns
- * undefined, and `authenticate` accepts or refuses the request.
+ * Reads the caller of a bearer token from the caches, so that a handler can answer most requests without waiting. If
+ * the token or the caller is not cached, or the token lacks the scope, the lookup returns undefined. `authenticate`
+ * then accepts or refuses the request.
  */
 import { BEARER } from '../authentication/authenticate.ts';
 import type { CachingTokenVerifier } from '../authentication/verified-token-cache.ts';

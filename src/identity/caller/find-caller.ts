@@ -14,13 +14,13 @@ import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 const MAX_CACHED = 10_000;
 const REVOKED = 'the token was revoked; sign in again';
 /**
- * For each value of EXTERNAL_USERS: the claims that identify the user when the token comes from another issuer. The
- * text is part of an error message.
+ * For each value of EXTERNAL_USERS: how the service finds the user of a token that the embedded issuer did not issue.
+ * An error message quotes these texts.
  */
 const IDENTIFYING: Readonly<Record<ExternalUsers, string>> = {
-  sub: 'sub',
-  email: 'sub, or by the verified email address if no user matches sub',
-  businessId: 'sub, or by businessId if no user matches sub',
+  sub: 'the user is found by sub',
+  email: 'the user is found by sub or, if no user has this sub, by the verified email address',
+  businessId: 'the user is found by sub or, if no user has this sub, by businessId',
 };
 
 /**
@@ -186,7 +186,7 @@ async function findUserId(options: CallerCacheOptions, token: VerifiedToken): Pr
   const userId = await findExternalUser(database, token, externalUsers);
   if (userId !== undefined) return userId;
   const subject = `the token of ${token.issuer} with the sub ${JSON.stringify(token.subject)}`;
-  const rule = `must match exactly one user by ${IDENTIFYING[externalUsers]} (EXTERNAL_USERS=${externalUsers})`;
+  const rule = `must match exactly one user; ${IDENTIFYING[externalUsers]} (EXTERNAL_USERS=${externalUsers})`;
   throw new DomainError('invalid_token', `${subject} ${rule}`);
 }
 

@@ -143,8 +143,8 @@ async function getSubject(
       ...(user.accountId !== null && { account: [String(user.accountId)] }),
     },
   });
-  // `made` is undefined when Keycloak already has the user. Either the operator created the user in Keycloak, or an
-  // earlier attempt did, and the transaction of that attempt in this database was rolled back.
+  // `made` is undefined when Keycloak already has the user. The operator may have created the user in Keycloak. Or an
+  // earlier call of this function created the user there, but the transaction that stored the link was rolled back.
   const subject = made ?? (await findOwn(admin, user.userName))?.id;
   if (subject === undefined) throw taken(user.userName);
   const { rowCount } = await database.query(

@@ -23,9 +23,9 @@ export interface NewPassword {
   readonly kept?: KeptSession;
   /**
    * Email address to which the reset link was sent. Choosing a password through the link proves that the user owns this
-   * address. Null or absent when the user came without a link, or when no address was recorded for the link. Without an
-   * address here, choosing a password proves that the user owns the address to which a temporary password was sent, if
-   * a temporary password was sent.
+   * address. Null or absent when the user came without a link, or when no address was recorded for the link. If the
+   * user received a temporary password by email instead, choosing a password proves that the user owns the address to
+   * which this email was sent.
    */
   readonly sentTo?: string | null;
 }

@@ -94,9 +94,9 @@ const SUCCEED = `
       changed_date = excluded.changed_date`;
 
 /**
- * Records a sign-in with the right password.
- * @returns false, and records nothing, if a wrong password was counted or the password was changed since `findSource`
- * read the user.
+ * Records a sign-in with the right password, but only if nothing has changed since `findSource` read the user: no wrong
+ * password was counted, and the password is still the same.
+ * @returns true when the sign-in was recorded.
  */
 export async function writeSuccess(
   database: Queryable,
@@ -113,12 +113,16 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Counts a wrong password from a network. When the count of this network reaches its limit, the statement locks this
-// network. When the count of all strangers (see the top of this file) reaches its limit, the statement locks all
-// strangers. A wrong password never locks the strangers if its network is not a stranger, or if a device repeats an
-// earlier wrong password. The statement announces each lock as an event and in the audit trail. The commit is
-// asynchronous, because a synchronous commit would make the statement slower for an existing user than for an unknown
-// user name. A crash may lose the last counts.
+// Counts a wrong password from a network. The statement can set two locks, and announces each lock as an event and in
+// the audit trail:
+//
+// - The network is locked when the count of this network reaches its limit.
+// - All strangers (networks from which the user has not signed in within 30 days) are locked when the count of all
+//   strangers reaches its limit. Only a wrong password from a stranger can set this lock. A device does not set this
+//   lock by repeating an earlier wrong password.
+//
+// The statement writes nothing for an unknown user name. If the commit were synchronous, the statement would therefore
+// be slower for an existing user. So the commit is asynchronous, and a crash may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (
@@ -185,8 +189,8 @@ function markOf(salt: string, password: string): number {
 
 /**
  * Forgets the user's wrong passwords and unlocks each network for the user. Call this function after the user gets a
- * new password or a manager unlocks the user. To remove also the lock on all strangers (see the top of this file), the
- * caller resets the user's `sign_in_locked_until`.
+ * new password or a manager unlocks the user. This function does not remove the lock on all strangers (see the top of
+ * this file). To remove that lock too, reset the user's `sign_in_locked_until`.
  */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(

@@ -82,8 +82,8 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // Podman runs a JSON array as a command without a shell, and Compose does the same for a test of the kind CMD. The
-  // array leaves out the word CMD: if the array began with CMD, podman 4.3 would split its text at spaces.
+  // If a test begins with CMD, Compose runs the words after CMD without a shell. Podman does the same with a JSON array
+  // of these words. The array must not contain CMD: podman 4.3 would split an array that begins with CMD at spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }

@@ -87,7 +87,7 @@ async function unpack(
   const tar = spawnTied(['tar', '--extract', '--directory', target, '--exclude', './dev/*', ...ownership], process.env);
   if (!debootstrap.stdout || !tar.stdin) throw new Error('the standard streams of mmdebstrap and tar must be pipes');
   const [messages, errors] = [followMessages(debootstrap, step), followMessages(tar, step)];
-  const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes show the failure');
+  const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'mmdebstrap or tar failed; see the exit codes');
   // A signal to this process ends mmdebstrap and tar, but not this process. The two programs remove their own files,
   // and then `build` removes the rest.
   const interrupt = (): void => {

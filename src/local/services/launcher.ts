@@ -90,8 +90,9 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
 }
 
 /**
- * @returns the command that `commandFor` makes. If this process runs as the superuser, a wrapper runs the command under
- * SERVICE_ID, and mounts `root` and `state` at paths that the user SERVICE_ID can reach.
+ * @returns the command that `commandFor` makes. If this process runs as the superuser, the returned command has a
+ * wrapper around it. The wrapper mounts `root` and `state` at paths that the user SERVICE_ID can reach, and then runs
+ * the command as this user.
  */
 function confine(
   root: string,
@@ -107,8 +108,8 @@ function confine(
 }
 
 /**
- * Creates the writable directory (see `locateState`) if the directory is missing, and makes the program's user its
- * owner.
+ * Creates the writable directory (see `locateState`) if the directory is missing. If this process runs as the
+ * superuser, the program runs under SERVICE_ID, so this function also makes SERVICE_ID the owner of the directory.
  */
 export function prepareState(kind: LauncherKind, root: string, localPath: string): State {
   const state = locateState(kind, root, localPath);

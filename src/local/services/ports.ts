@@ -5,8 +5,9 @@ import { createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 /**
- * Range of the chosen ports. It lies below the ephemeral ports of Linux (32768 to 60999), because a service starts to
- * listen only seconds after its port was chosen. Until then, an outgoing connection could take an ephemeral port.
+ * Range of the chosen ports. Some seconds pass between the choice of a port and the moment at which the service listens
+ * on the port. In these seconds, Linux could give an ephemeral port (32768 to 60999) to an outgoing connection. So the
+ * range is below the ephemeral ports.
  */
 const [FIRST, LAST] = [20_000, 32_000];
 const MAX_TRIES = 20;

@@ -1,13 +1,13 @@
 /**
  * Closes dead connections. A connection is dead if the peer or the network drops every byte but does not close the
- * connection. Without this watch, a query on a dead connection would not end as long as a middlebox answers keepalives.
+ * connection. Without this watch, a query on a dead connection waits for as long as a middlebox answers keepalives.
  *
  * - A connection is suspected to be dead when a query is in flight and no byte has moved for SUSPECT_MS.
- * - A new connection (the probe) then asks the server for the state of the suspected session (pg_stat_activity). If the
- *   session runs a query, or waits for a lock, the connection stays open.
- * - If the session is gone, is idle, or has waited for bytes for CLIENT_READ_MS, the query or its answer is lost. After
- *   two such answers in succession, the watch destroys the connection. The watch also destroys the idle connections of
- *   the pool, because they use the same network path.
+ * - The watch then sends a probe: a new connection asks the server for the state of the suspected session
+ *   (pg_stat_activity). If the session runs a query, or waits for a lock, the suspected connection stays open.
+ * - If the session is gone, is idle, or has waited for bytes for CLIENT_READ_MS, either the query or its result was
+ *   lost. If two probes in succession show this, the watch destroys the suspected connection. The watch also destroys
+ *   the idle connections of the pool, because the idle connections use the same network path.
  * - When no probe is answered for UNREACHABLE_MS, the watch destroys all suspected and all idle connections.
  *
  * The query on a destroyed connection fails with an error that `isDependencyError` recognises.

@@ -81,8 +81,9 @@ export async function* readAhead<Item>(
       const next = queue.shift();
       if (next) {
         pay(next);
-        // When the producer has queued an item that exceeds the memory budget, the producer pauses. So this item is the
-        // last one in the queue, and the producer continues when the consumer takes the item.
+        // The producer pauses after it has queued an item for which the memory budget has no room. During the pause,
+        // this item is the last one in the queue. When the queue is empty, the consumer has taken the item, so the
+        // producer continues.
         if (queue.length === 0) wakeProducer();
         yield next.item;
       } else if (outcome) {

@@ -75,8 +75,9 @@ export function parseEpochMillis(millis: number): ParsedDate | undefined {
  * Parses the date of a point. A date without a time of day means midnight at the start of that day. A date without a
  * zone is local to its source; it becomes an instant when the variable is known (R-D4).
  *
- * @returns undefined for a text in none of the forms named at the top of this file, a day or time that does not exist,
- * a nonzero digit finer than microseconds (nothing is rounded silently), or a date before 1700 or after 2199.
+ * @returns undefined if the text has none of the forms named at the top of this file, if its day or time does not
+ * exist, if its date is before 1700 or after 2199, or if a digit finer than microseconds is not 0 (nothing is rounded
+ * silently).
  */
 export function parseDate(text: string): ParsedDate | undefined {
   const plain = parsePlain(text);
@@ -94,8 +95,8 @@ export function parseDate(text: string): ParsedDate | undefined {
  * Parses a date of a request (R-A11, R-G1), with or without a time of day, of any year and with any fraction. Digits
  * finer than microseconds are cut off. An ISO 8601 date out of range becomes the first storable date or the end of the
  * range, because clients send the year 1 or 9999 to request all points.
- * @returns undefined for a text in none of the forms named at the top of this file, epoch milliseconds out of range, or
- * a day or time that does not exist.
+ * @returns undefined if the text has none of the forms named at the top of this file, if its epoch milliseconds are out
+ * of range, or if its day or time does not exist.
  */
 export function parseMoment(text: string): ParsedMoment | undefined {
   if (EPOCH_MILLIS.test(text)) {

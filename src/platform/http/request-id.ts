@@ -9,8 +9,8 @@ export interface RequestIdEnv {
 const ACCEPTED = /^[\w.:-]{1,128}$/;
 
 /**
- * Returns true when a request id from a client is accepted. An accepted id has 1 to 128 characters, each one of
- * `A-Z a-z 0-9 _ . : -`, so that it cannot break a log line (R-A10).
+ * Returns true if a client's request id has 1 to 128 characters and contains only the characters `A-Z a-z 0-9 _ . : -`.
+ * Such an id cannot break a log line (R-A10).
  */
 export function isRequestId(given: string): boolean {
   return ACCEPTED.test(given);
@@ -18,7 +18,7 @@ export function isRequestId(given: string): boolean {
 
 /**
  * Creates middleware that sets `c.var.requestId` and the response header (R-A10). Generates a request id when the
- * client sends no id, or sends an id that `isRequestId` does not accept.
+ * client sends no id, or sends an id for which `isRequestId` returns false.
  */
 export function requestId(): MiddlewareHandler<RequestIdEnv> {
   return async (c, next) => {

@@ -1,11 +1,11 @@
 /**
  * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14).
- * - The rest is the amount that would be free after an addition. The addition is refused if the account would hold more
- *   than the rest, or if the user would hold more than three quarters of the rest. A holding that is the only one may
- *   take the whole total, so that the largest request fits.
- * - As holdings end and new holdings begin, n greedy accounts converge to equal shares of 1 / (n + 1) of the total, and
- *   the same share remains free. When accounts fill up one after another and release nothing, each account takes half
- *   of what the earlier accounts left free.
+ * - After an addition, an account may hold no more than the amount that is still free. A user may hold no more than
+ *   three quarters of this amount. Any other addition is refused. If nothing else is in use, one holding may take the
+ *   whole total, so that the largest request fits.
+ * - While holdings end and begin, n accounts that always take as much as they can converge to 1 / (n + 1) of the total
+ *   each. The remaining 1 / (n + 1) stays free. If accounts fill up one after another and release nothing, each account
+ *   takes half of what the earlier accounts left free.
  */
 
 export interface SharedBudget {
@@ -27,7 +27,7 @@ export interface Holding {
    * or undefined when the amount was added.
    */
   take(amount: number): BudgetBound | undefined;
-  /** Gives the whole amount of this holding back to the budget. */
+  /** Frees the whole amount of this holding. */
   release(): void;
 }
 

@@ -119,10 +119,10 @@ function createColumns(variableId: number) {
  * @returns the error invalid_input for a read that may have to fill more than `MAX_FILLED` buckets of a variable.
  */
 export function tooManyGaps(variableId?: number): DomainError {
-  const limit = `at most ${MAX_FILLED}`;
+  const limit = `${MAX_FILLED} buckets`;
   const rule =
     variableId === undefined
-      ? `when gaps are filled, the period must have ${limit} buckets`
-      : `when gaps are filled, variable ${variableId} must have ${limit} empty buckets in the period`;
+      ? `when gaps are filled, the period must have at most ${limit}`
+      : `when gaps are filled, at most ${limit} of variable ${variableId} may be empty in the period`;
   return new DomainError('invalid_input', `${rule}; request a shorter period or a coarser granularity`);
 }

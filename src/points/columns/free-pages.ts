@@ -8,7 +8,7 @@
 import type { Connection } from '../../platform/database/database.ts';
 
 /**
- * Lock time-out that is shorter than `deadlock_timeout`: in a deadlock, the VACUUM gives up before PostgreSQL ends a
+ * Lock time-out that is shorter than `deadlock_timeout`: in a deadlock, the VACUUM gives up before PostgreSQL aborts a
  * write. Compression has the same lock time-out for the same reason. Reads and writes of the chunk wait for the VACUUM,
  * which takes 4 to 30 ms (measured 2026-11).
  */

@@ -1,8 +1,8 @@
 /**
  * Packs chunks that are stored in rows: moves rows out of the last pages, and rebuilds the indexes. A rebuilt index has
- * only a tenth of each page free. The rebuild makes the indexes smaller for two reasons: the index of current points is
- * created with half of each page free for new versions, and revisions split the pages of the index of history. With the
- * Apache edition of TimescaleDB, a chunk with enough changes is packed some hours after its last write. With any
+ * only a tenth of each page free. An index that has never been rebuilt has more free space: the index of current points
+ * is created with half of each page free for new versions, and revisions split the pages of the index of history. With
+ * the Apache edition of TimescaleDB, a chunk with enough changes is packed some hours after its last write. With any
  * edition, if revisions have replaced as many rows as a chunk has, the chunk is packed some minutes after its last
  * write. `compressChunks` observes when chunks were written.
  */
@@ -23,8 +23,8 @@ const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 const FILLFACTOR = 90;
 
 /**
- * Seconds without writes after which a rewritten chunk is packed. A chunk counts as rewritten when, since the last
- * packing, revisions have replaced as many rows as the chunk has; a chunk that only grows is not rewritten.
+ * Seconds without writes after which a rewritten chunk is packed. A chunk counts as rewritten if revisions since the
+ * last packing have replaced as many rows as the chunk has. A chunk that only grows never counts as rewritten.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 
@@ -102,8 +102,8 @@ async function packChunk(connection: Connection, { chunkId, name, writeCount }: 
     const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
-    // A moved row counts as a deletion and an insertion. Without the flush, the statistics would count the moved rows
-    // later than `packed_count` does.
+    // `packed_count` counts each moved row as two changes: a deletion and an insertion. The flush makes the statistics
+    // of PostgreSQL count these changes immediately, because `FIND_DUE` compares the statistics with `packed_count`.
     if (moved > 0) await connection.query('select pg_stat_force_next_flush()');
     await connection.query(NOTE_PACKED, [chunkId, writeCount + 2 * moved]);
   } finally {

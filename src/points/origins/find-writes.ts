@@ -34,9 +34,9 @@ interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
 }
 
 /**
- * Finds the writes that stored the given versions of one variable. The VersionTimestamps of a variable ascend from
- * write to write. So a version comes from the variable's latest write with a VersionTimestamp at or before that of the
- * version.
+ * Finds the writes that stored the given versions of one variable. Each write of a variable assigns later
+ * VersionTimestamps than earlier writes. So the write that stored a version is the variable's latest write whose first
+ * VersionTimestamp is not later than the VersionTimestamp of the version.
  * @param versionTimestamps microseconds since 1970.
  * @returns a map from the VersionTimestamp of each version to its write. The map omits a version that no push or file
  * wrote, and a version whose write has no record any more.

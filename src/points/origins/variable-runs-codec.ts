@@ -6,8 +6,8 @@
 import { TUPLE_BYTES, variableIdOf } from '../copy-codec.ts';
 
 /**
- * Stands for the variable id in a run of readings of excluded variables. Such a run still has its number of readings,
- * so that the readings of the other variables keep their positions.
+ * Stored in place of the variable id for readings of excluded variables. These readings are still counted, so that the
+ * positions of later readings stay correct.
  */
 const LEFT_OUT = 0;
 

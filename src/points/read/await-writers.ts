@@ -45,8 +45,8 @@ export async function awaitWritersOf(
 }
 
 /**
- * Waits for all open writes of an account that began before the end of the clock second that contains `asOfMicros`
- * (R-F5). Does not wait for writes that begin during this call, because their VersionTimestamps are later than the
+ * Waits until the open writes of an account have ended (R-F5). Ignores writes that began after the clock second of
+ * `asOfMicros`. Also ignores writes that begin during this call, because their VersionTimestamps are later than the
  * start of the call.
  * @param queryable any connection, except the one on which the reader's snapshot is open. Open the snapshot after this
  * call, because an earlier snapshot does not see the writes.

@@ -110,7 +110,8 @@ export class CopyOut extends Readable implements Submittable {
 
   /**
    * Passes over the remaining bytes of the current message.
-   * @returns the offset of the message's end; the length of `piece` when the message continues in the next piece.
+   * @returns the offset of the message's end. If the message continues in the next piece, returns the length of
+   * `piece`.
    */
   #passRest(piece: Buffer, start: number): number {
     const count = Math.min(this.#rest, piece.length - start);
@@ -119,8 +120,9 @@ export class CopyOut extends Readable implements Submittable {
   }
 
   /**
-   * @returns the offset at which the consecutive rows from `start` end; the length of `piece` when the last of these
-   * rows continues in the next piece.
+   * Passes over the rows from `start` up to the next message of another kind.
+   * @returns the offset of the end of these rows. If the last row continues in the next piece, returns the length of
+   * `piece`.
    */
   #passRows(piece: Buffer, start: number): number {
     const lastHead = piece.length - HEAD_BYTES;

@@ -15,13 +15,13 @@ export const BLOCK_ROWS = 10_000;
 const FIRST_BLOCK_ROWS = 250;
 
 /**
- * Length of the signature and flags of COPY BINARY, which the first message of the stream has between its head and its
- * row. The reader skips this many bytes at the start of the stream. HEAD_BYTES bytes then remain before the first row,
- * as before every other row. Before the first row, these bytes are the end of the flags, not a head. This does no harm,
- * because heads are never decoded.
+ * Length in bytes of the signature and flags of COPY BINARY. The first message of the stream consists of a head, the
+ * signature and flags, and the first row. `copyRows` skips SIGNATURE_BYTES bytes at the start of the stream. HEAD_BYTES
+ * bytes are then left before the first row, as many as before every other row. These bytes are the end of the flags and
+ * not a head, but heads are never decoded.
  */
 const SIGNATURE_BYTES = 19;
-/** Length in bytes of the last message, which consists of a head and the column count -1. */
+/** Length in bytes of the last message: a head, and a column count of two bytes with the value -1. */
 const TRAILER_BYTES = HEAD_BYTES + 2;
 
 /**

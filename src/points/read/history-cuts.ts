@@ -91,9 +91,9 @@ function conditionOf(selection: PointSelection): string | undefined {
 }
 
 /**
- * Returns an SQL condition for a read with a horizon. The condition selects the history cuts after the earliest state
- * that the read uses: the state for the first date of the period. If the period has no start, the condition selects
- * every cut.
+ * Returns an SQL condition for a read with a horizon: for each date, such a read uses the state at an instant before
+ * the date. The earliest of these states is the state for the first date of the period. The condition is true for every
+ * history cut that is later than this state. If the period has no start, the condition is true for every history cut.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';

@@ -1,5 +1,5 @@
 /**
- * Reads the versions of variables that were committed after a follower's last read (R-J1), in the order of their
+ * For each variable, reads the versions that were committed after a follower's last read (R-J1), in the order of their
  * VersionTimestamps. A superseded version is included if it is still stored. A follower's position in a variable is the
  * VersionTimestamp and date up to which the follower has every version. The lock of a variable serializes its writers,
  * and each writer assigns greater VersionTimestamps than earlier writers. So every version that is not visible yet has

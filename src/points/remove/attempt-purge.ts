@@ -22,9 +22,9 @@ interface Taken extends PurgeTurn {
 }
 
 /**
- * @returns the statement that selects and locks one due purge. Among the accounts with a due purge and an id greater
- * than $1, the statement chooses the account with the lowest id. The statement then chooses the purge of this account
- * that is due first.
+ * @returns the statement that selects and locks one due purge. Of the accounts with a due purge and an id greater than
+ * $1, the statement chooses the account with the lowest id. Of this account's due purges, the statement chooses the
+ * purge that became due first.
  */
 export const takeFrom = (table: PurgeTable) => `
   select variable_id as "variableId", account_id as "accountId" from ${table}

@@ -17,9 +17,9 @@ import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 // counts as the newest of its kind (tagged or untagged).
 /**
  * @returns the statement that deletes the surplus versions of a variable from one chunk of history. The statement
- * returns the number of deleted versions, and an instant. At the dates of the chunk, as-of reads of the variable are
- * complete from this instant on, and may lack versions before it (R-F9). The instant is the greatest VersionTimestamp
- * among the versions that directly follow a deleted version of the same date.
+ * returns the number of deleted versions, and the latest instant at which a newer version superseded one of them. At
+ * the dates of the chunk, as-of reads of the variable before this instant may lack versions (R-F9). As-of reads at or
+ * after this instant are complete.
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `

@@ -67,8 +67,9 @@ const SAVE_END = `
   where variable_id = $1`;
 
 /**
- * Rolls up the next points of a variable in one step. Repeat the call until its result has `isDone` true. If a point of
- * the step was written too recently (`settleSec`), the step is postponed, and `isDone` is also true.
+ * Rolls up the next points of a variable in one step. Repeat the call until its result has `isDone` true: no points are
+ * left to roll up, or the step was postponed. A step is postponed if one of its points was written too recently
+ * (`settleSec`).
  * @throws {Error} when the numbers of rolled-up and deleted points differ; the caller must then roll the transaction
  * back.
  */

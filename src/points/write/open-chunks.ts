@@ -13,9 +13,9 @@ import type { Chunk, PointTable } from './find-chunks.ts';
 import { withSideConnection } from './prepare-chunks.ts';
 
 /**
- * Opens the chunks of some tables: rows may then be inserted into the chunk's own table. Marks the compressed ones
- * among these chunks as partial. The transaction's lock on `point_gate` (`begin_point_write`) keeps every chunk from
- * being compressed until the transaction ends.
+ * Opens every chunk of the given hypertables: rows may then be inserted into the chunk's own table. If the chunk is
+ * compressed, marks the chunk as partial. The transaction's lock on `point_gate` (`begin_point_write`) keeps every
+ * chunk from being compressed until the transaction ends.
  * @param stored chunks as `findChunks` returned them after `point_gate` was locked.
  * @param tables hypertables that receive rows.
  * @param isShort true when the transaction ends within milliseconds.

@@ -22,7 +22,7 @@ export interface Runs {
   readonly toMicros: Micros[];
   /** Distance between consecutive dates of the run of dates. It is always positive; in a run of one date, it is 1. */
   readonly stepMicros: Micros[];
-  /** Id of the VersionTag that the write stores at all dates of the run of dates; 0 for no VersionTag. */
+  /** Id of the VersionTag that the write stores at these dates; 0 if the write stores no VersionTag. */
   readonly versionTagIds: number[];
   /**
    * Maximum number of versions that are kept for each date. Versions with a VersionTag and versions without one are
@@ -36,29 +36,31 @@ export interface Runs {
  * dates can be in several sets.
  */
 export interface ChunkRuns {
-  /** The variable is not versioned. The write deletes the stored row at each date. */
+  /** Dates at which the write deletes the stored row, because the variable is not versioned. */
   readonly overwritten: Runs;
   /**
-   * The variable is no longer versioned but still has history. The write deletes the stored history at each date. These
-   * runs of dates are in `overwritten` too.
+   * Dates at which the write deletes the stored history, because the variable is no longer versioned. These dates are
+   * in `overwritten` too.
    */
   readonly forgotten: Runs;
   /**
-   * The variable is versioned, and its history already lacks versions (R-F9). If the write replaces a version with a
-   * VersionTimestamp at or before `history_from`, all states of the variable before the write may lack versions.
+   * Dates at which the write can replace a stored version of a variable whose history already lacks versions (R-F9). If
+   * the VersionTimestamp of a replaced version is at or before `history_from`, every state of the variable before the
+   * write may lack versions.
    */
   readonly exposed: Runs;
   /**
-   * The variable is versioned. If the stored row at a date has the VersionTag of the run of dates, the write deletes
-   * the row. Otherwise, the write moves the row to history.
+   * Dates at which the write supersedes the stored row, because the variable is versioned. If the stored row has the
+   * VersionTag that the write stores at the date, the write deletes the row. Otherwise, the write moves the row to
+   * history.
    */
   readonly superseded: Runs;
   /**
-   * History may already contain rows with the dates and the VersionTag of the run of dates. The write deletes these
-   * rows from history.
+   * Dates at which history can already contain a row with the VersionTag that the write stores. The write deletes this
+   * row from history.
    */
   readonly replaced: Runs;
-  /** The number of versions at a date may exceed the version limit. The write deletes the surplus versions. */
+  /** Dates at which the number of versions can exceed the version limit. The write deletes the surplus versions. */
   readonly limited: Runs;
 }
 

@@ -55,9 +55,9 @@ const supersede = (target: StatementTarget, history: string) => `
 
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
-// Finds the variables for which the write replaces a version whose VersionTimestamp is at or before `history_from`. The
-// replaced version and the new version have the same VersionTag. All states of these variables before the write may
-// then lack versions (R-F9).
+// Finds the variables for which the write replaces a version whose VersionTimestamp is at or before `history_from`. (A
+// stored version is replaced if the new version has the same VersionTag.) Every state of such a variable before the
+// write may lack versions (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
@@ -85,8 +85,8 @@ const surplus = (target: StatementTarget) => `
   )`;
 
 // Deletes surplus versions. For each variable that loses versions, returns the instant from which the states of the
-// variable are complete (R-F9): the latest VersionTimestamp among the versions that directly follow a deleted version
-// of the same date. If one of these following versions is the version being written, returns null.
+// variable are complete (R-F9): the latest instant at which a newer version superseded one of the deleted versions. If
+// this newer version is the version being written, returns null.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -101,7 +101,7 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
   from surplus group by variable_id`;
 
 // Finds the first and last VersionTimestamp of the surplus versions. In a compressed chunk, `limit` then decompresses
-// only the batches between these two VersionTimestamps. Usually, at most the oldest version of a date is surplus.
+// only the batches between these two VersionTimestamps. Usually, a date has at most one surplus version: the oldest.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 
@@ -124,8 +124,9 @@ interface RunStep {
 }
 
 /**
- * By variable id, the instant from which the states of the variable are complete (R-F9). The map contains the variables
- * whose history a write cuts. Infinity means that only the states from the write on are complete.
+ * Maps the id of a variable to the instant from which the states of the variable are complete (R-F9). The map contains
+ * a variable if a write cuts the history of the variable, that is, makes earlier states incomplete. Infinity means that
+ * every state before the write may lack versions.
  */
 export type HistoryCuts = Map<number, Micros>;
 
@@ -168,9 +169,9 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
  *
  * @param chunks the runs of dates, by chunk number.
  * @param stored all stored chunks that can hold rows of these runs.
- * @param cuts map that receives each variable whose history the write cuts (R-F9). Replacing a stored version with the
- * same VersionTag (R-F2) cuts the history only if the VersionTimestamp of that version is at or before
- * `series.history_from`.
+ * @param cuts map that receives each variable whose history the write cuts (R-F9). If a stored version and the new
+ * version have the same VersionTag, the write replaces the stored version (R-F2). This replacement cuts the history
+ * only if the VersionTimestamp of the stored version is at or before `series.history_from`.
  */
 export async function supersedeStored(
   transaction: Transaction,
@@ -241,8 +242,8 @@ async function executeStep(
 interface Cut {
   readonly variableId: number;
   /**
-   * The states of the variable are complete from this instant on. Null means that only the states from the write on are
-   * complete.
+   * The states of the variable are complete from this instant on. Null means that every state before the write may lack
+   * versions.
    */
   readonly historyFromMicros: Micros | null;
 }
@@ -253,7 +254,8 @@ function addCut(cuts: HistoryCuts, variableId: number, micros: Micros): void {
 
 /**
  * @returns the parameters of a statement of `RUN_STEPS`: six arrays that describe the runs of dates, and the two bounds
- * of the chunk. For a compressed chunk, the first and the last date of all runs follow.
+ * of the chunk. If the chunk is compressed, two more parameters follow: the earliest and the latest date in
+ * all runs of dates together.
  */
 export function toValues(
   { fromMicros, toMicros, isCompressed }: Pick<Chunk, 'fromMicros' | 'toMicros' | 'isCompressed'>,

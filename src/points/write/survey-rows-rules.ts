@@ -28,7 +28,7 @@ export interface Series {
   readonly hasHistory: boolean;
   /** No stored version of the variable has a VersionTag id greater than this number. */
   readonly lastVersionTagId: number;
-  /** Upper bound of the number of tagged versions, and of the number of untagged versions, at any date. */
+  /** Each date has at most this number of tagged versions, and at most this number of untagged versions. */
   readonly versionBound: number;
   /**
    * True when an earlier write, version purge or rollup removed versions, so that some past states are incomplete

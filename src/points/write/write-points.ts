@@ -25,8 +25,9 @@ export interface WriteResult {
   /** Tuples that were not written, because their dates are rolled up. */
   readonly refused: RefusedTuples;
   /**
-   * VersionTimestamp of the first row of each date. If a variable already has this VersionTimestamp or a later one, the
-   * first row of each of its dates gets the last VersionTimestamp of the variable plus one microsecond instead (R-F1).
+   * VersionTimestamp of the first row of each date. Exception (R-F1): a variable may already have this VersionTimestamp
+   * or a later one. For such a variable, the first row of each date gets the variable's last VersionTimestamp plus one
+   * microsecond.
    */
   readonly versionTimestamp: Micros;
   /** The written variables, grouped by VersionTimestamp, for `recordOrigin`. */

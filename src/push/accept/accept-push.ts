@@ -42,7 +42,7 @@ export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // A re-send that arrives while the first push is in progress gets the answer of the first push.
   const underWay = new Map<string, Promise<AcceptedPush>>();
   return async (context, bytes) => {
-    // The length is saved before the call of `read`: `read` transfers a large body to a thread, which sets
+    // The length is saved before the call of `read`: `read` transfers a large body to a thread, and the transfer sets
     // `bytes.length` to 0.
     const byteCount = bytes.length;
     const push = await parts.readers.read(bytes, context.isResendable);

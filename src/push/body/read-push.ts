@@ -125,8 +125,8 @@ const OPEN_BRACE = 0x7b;
  * 17 s, and running out of memory ends the process. Also counts brackets inside strings.
  */
 function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushLimits): void {
-  // A reading has at most 2 objects or arrays: the reading and its tags. An element has at most 3: the element, its
-  // data and its tags.
+  // A reading adds at most 2 objects or arrays to the body: the reading itself and its tags. An element adds at most 3:
+  // the element itself, its data and its tags.
   const max = 2 * maxReadings + 3 * maxElements + ALLOWANCE;
   if (bytes.length <= max) return;
   let count = 0;

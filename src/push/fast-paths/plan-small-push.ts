@@ -16,8 +16,8 @@ const NO_LABELS = { versionTagId: NO_ID, tagSetId: NO_ID };
 
 /**
  * Converts a push that needs no reads from the database. Never throws a DomainError.
- * @returns the converted push; undefined when the push is invalid or not plain, when it has VersionTags or tags, or
- * when the variable of an element is not in the cache.
+ * @returns the converted push; undefined if the push is invalid, is not plain in the sense of plain-push.ts, has
+ * VersionTags or tags, or has an element whose variable is not in the cache.
  */
 export function planSmallPush(
   { targets, limits }: SmallPushParts,

@@ -65,8 +65,8 @@ interface Part {
   /** Position of the operation's first reading among all readings of the write. */
   readonly start: number;
   /**
-   * Number of readings of the write that come from this operation; undefined when all readings of the write come from
-   * this operation.
+   * Number of readings that this operation contributed to the write; undefined if this operation contributed all
+   * readings of the write.
    */
   readonly count: number | undefined;
   readonly positions: readonly Positions[];

@@ -1,8 +1,8 @@
 /**
  * Takes whole pushes out of a small batch that waits for an earlier batch. Group commit (accept/group-commit.ts) puts
- * small pushes into a shared batch, so a push to one variable would have to wait for a rewrite of another variable.
- * This module prevents that wait. The order within each variable is kept (R-D6): the module takes a push only if the
- * push shares no variable with an earlier waiting push. The pushes that are not taken keep their position in the queue.
+ * small pushes into a shared batch. Without this module, if one push of the batch had to wait for an earlier batch, all
+ * pushes of the batch would have to wait. The order within each variable is kept (R-D6): the module takes a push only
+ * if the push shares no variable with an earlier waiting push. The other pushes keep their position in the queue.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';

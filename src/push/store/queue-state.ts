@@ -24,9 +24,9 @@ const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// The second condition is true when, for one of its variables, the push has a date at or before `max_date`. Such a push
-// must be queued, because a direct write may add only later dates. After a deletion, `max_date` can be later than the
-// last stored date, so a push is sometimes queued unnecessarily.
+// For each variable of the push, the second condition compares the push's first date with `max_date`. If a first date
+// is at or before `max_date`, the push must be queued, because a direct write may add only dates after `max_date`.
+// After a deletion, `max_date` can be later than the last stored date, so a push is sometimes queued unnecessarily.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)

@@ -1,8 +1,8 @@
 /**
  * The queue of accepted batches that wait for the ingester. The functions of this file lock the next batches of an
  * account, complete the operations of written batches and delete these batches. src/ingest writes the points of the
- * locked batches. A barrier (`openPushBarrier`) waits until every push that was accepted before the barrier was opened
- * is written.
+ * locked batches. A barrier (`openPushBarrier`) waits for the pushes that were accepted before the barrier was opened.
+ * The wait ends when these pushes are written.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';

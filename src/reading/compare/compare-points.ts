@@ -91,7 +91,7 @@ export async function* streamCompared(
 }
 
 /**
- * Returns the part of `period` that is read first, including `date`: for `ASC`, `date` and the earlier dates; for
+ * Returns the part of `period` that ends with `date` in the given order: for `ASC`, `date` and the earlier dates; for
  * `DESC`, `date` and the later dates.
  */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
@@ -99,8 +99,8 @@ function upTo(period: Period, date: Micros, order: PointSelection['order']): Per
 }
 
 /**
- * Returns the part of `period` that is read last, without `date`: for `ASC`, the later dates; for `DESC`, the earlier
- * dates.
+ * Returns the part of `period` that follows `date` in the given order: for `ASC`, the later dates; for `DESC`, the
+ * earlier dates.
  */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };

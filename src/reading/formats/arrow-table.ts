@@ -92,7 +92,10 @@ async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly
   if (group.length > 0) yield group;
 }
 
-/** One column of a record batch. Each `Batch` in the record batch contributes one part of the column. */
+/**
+ * One column of an Arrow record batch. A record batch holds the rows of one or more `Batch` objects (table.ts). Each of
+ * these objects provides one part of the column.
+ */
 interface Parts {
   readonly rowCount: number;
   readonly parts: readonly { readonly cells: Cells; readonly rowCount: number }[];

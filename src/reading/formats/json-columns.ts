@@ -56,7 +56,8 @@ interface Member {
   add(cells: Cells, batch: Batch): void;
   /**
    * Ends the current object.
-   * @returns the JSON text of this member, as bytes; an empty array when the object lacks the member.
+   * @returns the JSON text of the column's member in this object, as bytes; an empty array if the object lacks the
+   * member.
    */
   close(): readonly Buffer[];
 }
@@ -88,7 +89,7 @@ function openMember(column: Column, writeInstant: InstantWriter | undefined): Me
   };
 }
 
-/** @returns the parts that every array element of a column consists of. Each element begins with a comma. */
+/** @returns the parts that make up an array element of a column, in order. Each element begins with a comma. */
 function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter = (_bytes, at) => at): readonly Part[] {
   if (cells.kind === 'instants') {
     return [Buffer.from(',"'), partOf(column, cells, writeInstant, TEXTS), Buffer.from('"')];

@@ -164,7 +164,7 @@ async function assertRoom(queryable: Queryable, accountId: number, { table, cata
   if ((rows[0]?.count ?? 0) < MAX_ENTRIES) return;
   throw new DomainError(
     'conflict',
-    `an account may have at most ${MAX_ENTRIES} own entries of the kind ${label}; delete one of these entries first`,
+    `an account may add at most ${MAX_ENTRIES} entries of the kind ${label}; delete one of the added entries first`,
   );
 }
 

@@ -63,8 +63,8 @@ const groupSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
 
 /**
  * @returns the schema of the groups of a form.
- * @param unitId is the schema of a field's unit. This schema accepts the id of a unit. The schema for the import of
- *   documents also accepts the name of a unit.
+ * @param unitId schema of a field's unit: `idSchema` or, for the import of documents, a schema that also accepts the
+ *   name of a unit.
  */
 export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
   z

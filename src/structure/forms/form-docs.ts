@@ -80,7 +80,7 @@ export const FORM_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/form/:id/values', operationId: 'listFormValues', tag, access: ALL_USERS },
     summary: 'List the values of a form',
     description:
-      'Lists the sites, sources or variables that have values for the form, each with its values. If values violate the form, the problems of these values are listed too.',
+      'Lists the sites, sources or variables that have values for the form, each with its values. If a value breaks a rule of the form, the problem is listed too.',
     query: VALUE_LIST,
     isListing: true,
     answers: [answersJson('Resources in ascending id order.', z.array(filledForm))],

@@ -68,8 +68,10 @@ export async function insertForm(transaction: Transaction, accountId: number, fo
 
 /**
  * @param stored the form before the change; the transaction must have locked the form.
- * @throws {DomainError} conflict when the name is taken, when the account has the maximum number of forms of the new
- * kind, or when the name or the kind of resource changes while resources have values for the form.
+ * @throws {DomainError} conflict in three cases:
+ * - The name is taken.
+ * - The account already has the maximum number of forms for the new `entityType`.
+ * - `name` or `entityType` changes, but resources have values for the form.
  */
 export async function updateForm(
   transaction: Transaction,

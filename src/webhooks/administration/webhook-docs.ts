@@ -58,8 +58,7 @@ const shown = z.object({ ...webhook.partial().shape, ...webhook.pick(light).shap
 });
 const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
   id: 'WebhookWithSecret',
-  description:
-    'This response contains the secret only if the service generated it. No later response contains the secret.',
+  description: '`secret` is present only if the service generated the secret. No later response contains the secret.',
 });
 
 /**

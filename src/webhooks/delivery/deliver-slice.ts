@@ -56,8 +56,8 @@ const SLICE_MS = 2000;
 const MAX_UNWRITTEN = 50;
 
 /**
- * Sends due attempts of a webhook during one time slice (R-I3). After all lanes have ended, even with an error,
- * releases the claims of the attempts that no lane took.
+ * Sends due attempts of a webhook during one time slice (R-I3). Afterwards releases the claims of the attempts that no
+ * lane took, even if a lane has failed.
  * @returns whether the webhook may have more due attempts.
  * @throws the error of a failed lane.
  */

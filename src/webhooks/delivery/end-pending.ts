@@ -1,7 +1,7 @@
 /** Ends the waiting attempts of a disabled webhook. */
 import type { Queryable } from '../../platform/database/database.ts';
 
-// Leaves out attempts in flight. An attempt in flight ends later with its own outcome and is not retried.
+// Ends only attempts that wait. An attempt in flight ends later, with its own outcome, and is not retried.
 const END = `
   update webhook_attempt set state = 'Failed', error = $2, claimed_until = null, date = clock_timestamp()
   where webhook_id = $1 and state = 'Pending' and (claimed_until is null or claimed_until < clock_timestamp())`;

@@ -37,7 +37,7 @@ const MAX_BATCH = 500;
 const RETRY_PAUSE_MS = 200;
 const RETRIED = 'the write is retried; if all retries fail, the webhook messages are sent again';
 const SPLIT = 'the outcomes are now written one by one';
-const GIVEN_UP = 'the write is not retried, so the webhook message is sent again';
+const GIVEN_UP = 'the outcome of this attempt is lost, and without an outcome the webhook message is sent again';
 
 /** @returns a writer, which makes one call of `store` at a time (R-I3). */
 export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptions): OutcomeWriter {

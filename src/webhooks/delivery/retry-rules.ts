@@ -60,8 +60,8 @@ export function planNextStep(
 }
 
 /**
- * Plans the pause of a webhook (R-I3). If a receiver answers 429 or 503 with `Retry-After`, all messages of the webhook
- * except replays wait, not only the refused message.
+ * Plans the pause of a webhook (R-I3). If a receiver answers 429 or 503 with `Retry-After`, the pause delays not
+ * only the refused message, but every message of the webhook except replays.
  * @returns length of the pause in milliseconds; 0 means no pause.
  */
 export function planPause({ state, status, retryAfterMs }: TryEnd): number {
@@ -93,13 +93,13 @@ const MAX_REPEAT_MS = 3_600_000;
 const MAX_REPEAT_AGE_MS = 86_400_000;
 
 /**
- * Plans the repetition of an attempt that an internal error of the service ended (R-A15). Such an error shows nothing
- * about the receiver. Therefore the error uses up no attempt, and counts neither towards the pause nor towards the
- * disabling of the webhook. The receiver may already have the message, and gets the message again with each repetition.
- * To make repetitions rare, the delay grows with the age of the message.
+ * Plans the repetition of an attempt after an internal error of the service (R-A15). Such an error shows nothing about
+ * the receiver. Therefore the error uses up no attempt, and counts neither towards the pause nor towards the disabling
+ * of the webhook. The receiver may already have the repeated message. To make repetitions rare, the delay grows with
+ * the age of the message.
  * @param ageMs age of the message; negative when clocks differ.
- * @returns milliseconds until the attempt is due again; undefined when the message is older than a day: the attempt
- * then counts as failed.
+ * @returns milliseconds until the attempt is due again. If the message is older than a day, returns undefined, and the
+ * attempt counts as failed.
  */
 export function planRepeat(ageMs: number): number | undefined {
   return ageMs > MAX_REPEAT_AGE_MS ? undefined : Math.min(Math.max(ageMs, MIN_REPEAT_MS), MAX_REPEAT_MS);

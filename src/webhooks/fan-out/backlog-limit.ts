@@ -58,8 +58,8 @@ const COUNT = `
 export function openBacklogLimit(maxPending: number, nowMillis: () => number): BacklogLimit {
   const counts = new Map<string, Count>();
   /**
-   * The count of a nearly full backlog is cached for a short time only: an outdated count could cause a message that
-   * fits to be dropped.
+   * The count of a nearly full backlog is cached for a short time only. With an outdated count, the service could drop
+   * a message although the backlog has room for the message.
    */
   const maxAgeMs = ({ pending }: Count, isFull: boolean): number =>
     !isFull && pending > maxPending * FULL_SHARE

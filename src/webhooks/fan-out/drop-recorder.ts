@@ -16,7 +16,7 @@ export interface DropRecorder {
   record(webhookId: string, message: Occurrence): void;
   /**
    * Closes the gaps of the webhooks in `ended`, then writes the recorded drops of all webhooks to the history.
-   * @param ended ids of the webhooks whose gap ends, because a message was stored for them again.
+   * @param ended the ids of the webhooks whose gap ends because a message was stored after the dropped messages.
    */
   write(ended: readonly string[]): Promise<void>;
 }

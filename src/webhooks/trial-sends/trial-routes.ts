@@ -26,7 +26,7 @@ type Env = CallerEnv & RequestIdEnv;
 
 export interface TrialServices {
   readonly database: Database;
-  /** Queue of the deliverer. `trialKey` makes the key of a trial send. */
+  /** Queue of wake-ups for the deliverer. `trialKey` makes the keys of this queue. */
   readonly queue: WakeQueue;
   readonly targetPolicy: TargetPolicy;
   readonly vault: SecretVault;

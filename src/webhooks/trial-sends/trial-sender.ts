@@ -28,7 +28,7 @@ export interface TrialSenderServices {
   readonly vault: SecretVault;
   /** Sends a message; whatever the receiver does, the promise does not reject. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<AttemptOutcome>;
-  /** Queue of wake-ups. `trialKey` makes the key of a trial send. */
+  /** Queue of wake-ups for trial sends. `trialKey` makes the keys of this queue. */
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly settings: {

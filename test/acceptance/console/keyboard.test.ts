@@ -31,7 +31,7 @@ afterAll(() => stack?.close());
  * the content) and a list of problems:
  * - The focused control is hidden from screen readers, not drawn, outside the window, or behind another part of the
  *   page.
- * - The control that was focused before looks the same with and without the focus.
+ * - The previously focused control looks the same with and without the focus.
  *
  * The elements around a control count as part of the control's look, because a control that is not drawn itself, such
  * as a checkbox, shows the focus on these elements.

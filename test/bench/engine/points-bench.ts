@@ -34,7 +34,7 @@ interface World {
   readonly database: Database;
   readonly accountId: number;
   readonly sourceId: number;
-  /** Id of the next variable in the table for COPY; no id is used twice. */
+  /** Next unused variable id in `bench_point`, the table into which COPY writes. */
   nextTwinId: number;
 }
 
@@ -131,9 +131,8 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await createTwin(database, 'bench_point');
-  // Stores points of the variable LAST_ID in `bench_point`, which is the table for COPY, and in the tables of the
-  // service. LAST_ID is greater than the id of every measured variable. Without these points, the measured variables
-  // would be at the end of the indexes, where COPY is faster.
+  // Stores points of the variable LAST_ID in each table. LAST_ID is greater than the id of every measured variable.
+  // Without these points, the measured variables would be at the end of the indexes, where COPY is faster.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(
       `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

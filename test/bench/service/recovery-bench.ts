@@ -7,8 +7,8 @@
  * - webhook: the webhook message of a push arrives.
  * - watch: WatchPoints sends the point of a push.
  *
- * The result of a stage is the median time after the kills of the roles that the stage needs (NEEDED). This result is
- * compared with a target.
+ * Each stage needs only some of the roles (NEEDED). The result of a stage is the median of the times measured after a
+ * kill of one of its roles. This result is compared with a target.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';
@@ -37,7 +37,7 @@ const SCRIPT =
 /** Target for the median recovery time of each stage under load, in seconds. */
 const LIMITS = { push: 3, computed: 5, webhook: 5, watch: 3 } as const;
 type Stage = keyof typeof LIMITS;
-/** The roles that each stage needs. Only kills of these roles count for the result of the stage. */
+/** The roles that each stage needs. The result of a stage uses only times measured after a kill of one of its roles. */
 const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
   push: ['api'],
   computed: ['ingester', 'calculator'],

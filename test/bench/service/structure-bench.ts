@@ -166,8 +166,7 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 
 /**
  * Measures how long `work` takes, in milliseconds.
- * @param work a function that must return PAGE. If it reads rows, it returns their number. If it finds targets, it
- * returns their number divided by PAGE.
+ * @param work the function to measure. It returns a number of rows, or a number of targets divided by PAGE.
  * @throws {Error} when the returned number is not PAGE.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {

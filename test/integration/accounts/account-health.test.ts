@@ -169,9 +169,9 @@ it('account health: for 100,000 variables, the answer has the total number of va
   expect(variables.total).toBeGreaterThan(VARIABLES);
   expect(variables.silent.count).toBe(102);
   expect(variables.silent.items).toHaveLength(50);
-  // The variable `silent` of another test comes first, because it became silent most recently. In this test, every
-  // thousandth variable is silent. A variable with a greater id has been silent longer, so the ids ascend in steps of
-  // 1000.
+  // The list is sorted by the length of the silence, shortest first. Its first variable, named `silent`, is from
+  // another test. The others are from this test, which makes every thousandth variable silent: the greater the id, the
+  // longer the silence. So the ids ascend in steps of 1000.
   const [latest, ...others] = variables.silent.items;
   expect(latest).toMatchObject({ name: 'silent' });
   const first = Number(others[0]?.variableId);

@@ -67,7 +67,7 @@ describe('accounts: round trip of a user', () => {
     { requiredKeys: [] },
   );
 
-  it('when a client sends the body of a GET back by POST, nothing changes (R-C, R-C2)', async () => {
+  it('a POST with the body that GET returned changes nothing (R-C, R-C2)', async () => {
     await fc.assert(
       fc.asyncProperty(user, async (written) => {
         const path = `/account/user/${uma}`;

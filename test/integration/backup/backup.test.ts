@@ -1,6 +1,6 @@
 /**
- * Tests backups, and restores to a given instant. The tests run PostgreSQL's own programs on database clusters that no
- * other test file uses.
+ * Tests how a backup is made, and how a backup is restored to a given instant. The tests run PostgreSQL's own programs
+ * on database clusters that no other test file uses.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,7 +46,7 @@ let archive: ChildProcess;
 let variableId: number;
 /** An instant between the last two pushes: the first of the two had been accepted by then, but not ingested. */
 let instant: string;
-/** Lines that the command `backup` printed in two runs: one before and one after the start of the command `archive`. */
+/** Output lines of two runs of the command `backup`. Between the two runs, the command `archive` was started. */
 let printed: readonly string[];
 /**
  * True when the points in the backup are compressed. Compression needs the Community edition of TimescaleDB
@@ -153,7 +153,7 @@ async function admin(name: 'backup' | 'backups' | 'restore', ...words: readonly 
 }
 
 describe('backup', () => {
-  it.concurrent('a restore to an instant keeps the writes answered before the instant and drops later writes; a push that had been accepted but not ingested by then is ingested (R-D1)', async () => {
+  it.concurrent('a restore to an instant keeps each write that was answered before the instant, and drops each later write; an accepted push that was not yet ingested at the instant is ingested after the restore (R-D1)', async () => {
     const target = clusters.locate('restored');
     const lines = await admin('restore', backups(), target, '--to', instant);
     expect(lines.join(' ')).toMatch(/recovers every commit up to 2\S+Z, then accepts connections/);
@@ -212,7 +212,7 @@ describe('backup', () => {
       'is not a backup directory',
     );
     await expect(admin('restore', backups(), foreign)).rejects.toThrow('must be absent or empty; move its contents');
-    await expect(admin('restore', backups(), clusters.locate('source'))).rejects.toThrow('a PostgreSQL server uses');
+    await expect(admin('restore', backups(), clusters.locate('source'))).rejects.toThrow('so a PostgreSQL server may still use this directory');
     await expect(admin('restore', backups())).rejects.toThrow('the command needs DIR and TARGET');
   });
 

@@ -51,7 +51,7 @@ export const ok = (dates: readonly number[], versions: readonly string[] | null 
   returned(dates, dates, versions);
 
 /**
- * Requests a run for each of the variables, in a separate transaction.
+ * Requests a run for each of the variables, all in one transaction.
  * @returns the ids of the variables that get a run.
  */
 export const forceRuns = (

@@ -129,7 +129,7 @@ describe('calculation: the versions of a run', () => {
 });
 
 describe('calculation: a forced update without dates', () => {
-  test('waits while `point_gate` is locked (for example, during the compression of a chunk), then requests the dates from the first date of the input on (R-H5)', async () => {
+  test('waits while `point_gate` is locked (for example, during the compression of a chunk), then requests a run whose first date is the first date of the input (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input }]);
@@ -178,7 +178,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'when other dates are requested %s a worker tries to repeat the run, the new request has attempt number 0 and waits until the repetition of the run is due (R-H5)',
+    'a request for other dates, made %s the abandoned run is requested again, has attempt number 0 and waits until the pause before the repetition is over (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -264,7 +264,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
 describe('calculation: an update that a user stops', () => {
   const stop = (...variableIds: readonly number[]) =>
     withTransaction(store.database, (transaction) => stopUpdates(transaction, calculations.caller, variableIds));
-  const message = 'stopped by u; to calculate the values at these dates, force an update over these dates';
+  const message = 'stopped by u; to calculate the values later, force an update over the dates of this run';
 
   test('the running script is aborted and stores nothing, a waiting request becomes a Failed run for the requested dates, and no further run starts (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);

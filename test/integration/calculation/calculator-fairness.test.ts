@@ -167,7 +167,7 @@ describe('calculator: accounts', () => {
     });
   });
 
-  test('a triggered run overtakes waiting background runs (such as forced runs) of the same account: at least half of them start later (R-H5, R-A14)', async () => {
+  test('a triggered run starts before at least half of the waiting background runs (such as forced runs) of the same account (R-H5, R-A14)', async () => {
     start({ concurrency: 1 });
     const order: number[] = [];
     const note = async ({ id, ms }: { id: () => number; ms: number }) => {

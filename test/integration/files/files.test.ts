@@ -305,7 +305,7 @@ describe('files: an uploaded file', () => {
     expect(await process('header.csv', `${HEADER}\n`)).toMatchObject({ state: 'Completed', counts: { rows: 0 } });
   });
 
-  it('shows the reason if it cannot be processed; the next file is still processed (R-E2)', async () => {
+  it('that cannot be processed is Failed and shows the reason; the next file is still processed (R-E2)', async () => {
     const failed = await process('columns.csv', 'date,amount\n');
     expect(failed).toMatchObject({
       state: 'Failed',
@@ -401,7 +401,7 @@ describe('files: an uploaded file', () => {
       warnings: [
         {
           ...{ row: 2, code: 'rolled_up_date' },
-          message: `readings of variable ${variableId} were not stored, because retention has rolled up the points of their dates: number of readings 2, dates 2019-03-01T06:00:00Z to 2019-03-01T18:00:00Z`,
+          message: `readings of variable ${variableId} were not stored (number of readings: 2, dates: 2019-03-01T06:00:00Z to 2019-03-01T18:00:00Z), because retention has already rolled up the points at these dates`,
         },
       ],
     });

@@ -61,7 +61,7 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
 }
 
 describe('watch: a write', () => {
-  it('is recorded as a rewrite, with its first and last date, if it has a date before the last stored date or two versions of one date; a write that only appends is not recorded as a rewrite (R-J1)', async () => {
+  it('if a write contains a date before the last stored date, or two versions of one date, a rewrite record stores the first and last date of the write; a write that only appends gets no rewrite record (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [
@@ -215,7 +215,7 @@ describe('watch: records of rewrites', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('are created by migration 0029 for earlier writes; with these records, a watch finds the same points as with the records that the writes had made (R-J1)', async () => {
+  it('if earlier writes have no records, migration 0029 creates one record per variable; a watch then finds the same points as if every rewrite had its own record (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [

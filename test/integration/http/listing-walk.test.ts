@@ -126,7 +126,7 @@ async function countItems(body: ReadableStream<Uint8Array>): Promise<number> {
   return count;
 }
 
-describe('listings: with many rows in a small heap', () => {
+describe('listings: many rows from a process with a small heap', () => {
   let stack: TestDatabase;
   let database: Database;
   let service: RoleProcess;
@@ -191,7 +191,7 @@ describe('listings: with many rows in a small heap', () => {
   });
 
   test.each(listings.map((listing) => [listing.operationId, listing] as const))(
-    '%s returns all rows or, if the listing limits the page size, the rows of the largest page (R-A14)',
+    '%s returns all rows or, if the listing limits the page size, a page of the maximum size (R-A14)',
     async (operationId, { path, query }) => {
       const walk: Walk = walks[operationId] ?? { path, rows: 'few' };
       const isPaged = Object.keys(query?.parameters ?? {}).find((name) => /itemsPerPage$/i.test(name));

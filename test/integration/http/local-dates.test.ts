@@ -38,7 +38,7 @@ async function zoneOf(method: string, path: string, body?: unknown): Promise<str
 }
 
 describe('dates without a zone', () => {
-  test('in a push, or in a push sent again: the header Time-Zone of the answer names the zones of the sources (R-A11, R-D4)', async () => {
+  test('the header Time-Zone of the answer to a push names the zones of the sources; if the push is sent again, the answer has the same header (R-A11, R-D4)', async () => {
     const both = [reading(variableId, MIDNIGHT), reading(inLisbon, MIDNIGHT)];
     expect(await zoneOf('POST', '/api/data', [reading(variableId, MIDNIGHT)])).toBe('Europe/Brussels');
     // The small-push handler answers this second push, because the first push cached the caller.
@@ -56,7 +56,7 @@ describe('dates without a zone', () => {
     ['a forced update of a variable', () => force(`/variables/${calculatedId}`)],
     ['a forced update of a source', () => force(`/sources/${sourceId}`)],
     ['a forced update of a site with one source', () => force(`/sites/${siteId}`)],
-  ])('in %s: the header Time-Zone of the answer names the zone of the source (R-A11, R-H5)', async (_what, zone) => {
+  ])('the header Time-Zone of the answer to %s names the zone of the source (R-A11, R-H5)', async (_what, zone) => {
     expect(await zone()).toBe('Europe/Brussels');
   });
 
@@ -65,7 +65,7 @@ describe('dates without a zone', () => {
   test.each([
     ['GET /account/audit', 'GET', `/account/audit?from=${MIDNIGHT}&to=${MILLIS}`, () => undefined],
     ['DELETE /data', 'DELETE', '/data', () => ({ variableIds: [variableId], fromDateUtc: MIDNIGHT, whatIf: true })],
-  ])('in %s: the header Time-Zone of the answer names UTC (R-A11)', async (_what, method, path, body) => {
+  ])('the header Time-Zone of the answer to %s names UTC (R-A11)', async (_what, method, path, body) => {
     expect(await zoneOf(method, path, body())).toBe('UTC');
   });
 

@@ -183,7 +183,7 @@ describe('openapi: the issuer', () => {
   });
 });
 
-/** @returns true if a query value can violate the schema: for integers, booleans, instants and enumerations. */
+/** @returns true if the schema accepts only integers, booleans, instants or the values of an enumeration. */
 function canBeWrong(schema: { readonly [name: string]: unknown }): boolean {
   const items = (schema.items ?? schema) as {
     readonly type?: unknown;

@@ -87,7 +87,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
   it('when a token matches no user, the error names `sub` and EXTERNAL_USERS; when the user has no access to the account, the error names the account (R-B5)', async () => {
     const { message: unknown } = (await answer({ sub: 'nobody' })).body;
     const subject = `the token of ${foreign.url} with the sub "nobody"`;
-    expect(unknown).toContain(`${subject} must match exactly one user by sub`);
+    expect(unknown).toContain(`${subject} must match exactly one user; the user is found by sub`);
     expect(unknown).toContain(`(EXTERNAL_USERS=${how})`);
     const { message: denied } = (await answer({ sub: uma, account: api.otherAccountId })).body;
     expect(denied).toBe(`the user uma has no access to account ${api.otherAccountId}`);
@@ -106,7 +106,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ ...verified, sub: 'e-2', email: 'twins@north.example' })).toBe(401);
   });
 
-  it('a BusinessId, in the claim `businessId` or in `sub`, identifies a user only with EXTERNAL_USERS=businessId (§5, R-B5)', async () => {
+  it('a BusinessId, in the claim `businessId` or in `sub`, identifies a user if EXTERNAL_USERS is businessId, but not otherwise (§5, R-B5)', async () => {
     const status = how === 'businessId' ? 200 : 401;
     expect(await call({ sub: 'b-1', businessId: 'M-1' })).toBe(status);
     expect(await call({ sub: 'M-1' })).toBe(status);

@@ -80,7 +80,7 @@ describe('Keycloak: creating a user', () => {
     expect((await (await signInAt('halfway')).get('/account')).status).toBe(200);
   });
 
-  it('is refused when Keycloak already has a user of that name; after the operator has marked this user at Keycloak, the creation succeeds (R-B2, R-B8)', async () => {
+  it('is refused when Keycloak already has a user with the same name; after the operator has set the attribute `tidemark` of the existing user to true, the creation succeeds (R-B2, R-B8)', async () => {
     const boss = { id: 'boss-id', username: 'boss', enabled: true, emailVerified: true, requiredActions: [] };
     keycloak.users.set('boss-id', { ...boss, attributes: {} });
     expect(await create('boss')).toMatchObject({ status: 409, body: { code: 'conflict' } });

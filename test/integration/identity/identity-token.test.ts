@@ -274,7 +274,7 @@ describe('identity: a refused token request', () => {
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('five wrong passwords block sign-in, but a sign-in with the right password resets the count to zero (R-B11)', async () => {
+  it('after four wrong passwords, a sign-in with the right password resets the count to zero, so a fifth wrong password does not block sign-in (R-B11)', async () => {
     for (let attempt = 1; attempt <= 4; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
     await tokenForMax({ username: 'uma', password: 'x' });

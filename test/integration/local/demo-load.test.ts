@@ -1,4 +1,7 @@
-/** `npm start` loads the demo data. If loading fails after any POST request, a later start loads the rest. */
+/**
+ * `npm start` loads the demo data. If loading fails, a later start loads the rest. The test makes loading fail after
+ * each of the POST requests in turn.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -39,7 +42,7 @@ async function openInterruption(target: string, count: number) {
   return { url: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() };
 }
 
-it('npm start: if loading the demo data fails after any POST request, a later start loads the rest and adds no second site (R-K3)', async () => {
+it('npm start: if loading the demo data fails, a later start loads the rest and adds no second site (R-K3)', async () => {
   const world = await createStoredWorld();
   const secrets = makeSecrets();
   await seedIdentity(world.environment.DATABASE_URL ?? '', secrets);

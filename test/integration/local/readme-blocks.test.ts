@@ -35,8 +35,8 @@ let api: ApiClient;
 let directory: string;
 
 /**
- * Creates what the shell blocks need and `npm start` normally creates: the file with the addresses and credentials of
- * the stack, and the user, client and variable of the demo.
+ * Takes the place of `npm start`: creates the file with the addresses and credentials of the stack, and creates the
+ * user, client and variable of the demo. The shell blocks need all of these.
  */
 beforeAll(async () => {
   world = await createStoredWorld();
@@ -92,7 +92,7 @@ async function runIn(shell: string, commands: string): Promise<string> {
   return stdout;
 }
 
-test('readme: all shell blocks that do not begin with npm run without error in sh and in bash, and leave no site behind', async () => {
+test('readme: all shell blocks that do not begin with `npm` run without error in sh and in bash, and leave no site behind', async () => {
   const script = await commandsOf(README);
   const sites = await api.call<unknown[]>('GET', '/sites');
   for (const shell of ['sh', 'bash']) {
@@ -106,7 +106,7 @@ test('readme: all shell blocks that do not begin with npm run without error in s
   }
 }, 60_000);
 
-test('tour (src/local/TOUR.md): after the shell blocks of the readme, all shell blocks of the tour that do not begin with npm succeed; the API answers with one error, which the tour announces', async () => {
+test('tour (src/local/TOUR.md): after the shell blocks of the readme have run, all shell blocks of the tour that do not begin with `npm` succeed; exactly one answer of the API is an error, and the tour announces this error', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

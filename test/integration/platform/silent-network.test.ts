@@ -153,9 +153,9 @@ const RUN_MS = 30_000;
 
 /**
  * Starts an api process and a second process with all roles except grpc. `expectTakeOver` suspends the second process
- * in the middle of ingesting, relaying, calculating, delivering and emailing. None of this work can end earlier: the
- * transactions wait for rows that the test has locked, the run sleeps, and the webhook receivers and the mail server do
- * not answer.
+ * in the middle of ingesting, relaying, calculating, delivering and emailing. None of this work can end before the
+ * process is suspended: the transactions wait for rows that the test has locked, the run sleeps, and the webhook
+ * receivers and the mail server do not answer.
  */
 async function startSuspendedRoles() {
   const world = await createStoredWorld();

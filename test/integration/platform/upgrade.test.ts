@@ -246,12 +246,9 @@ describe('upgrade: points, pushes and files', () => {
       'd2',
       { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] },
     ],
-  ])(
-    'after the upgrade, the outcome of an earlier upload can still be read: a file %s (R-E1)',
-    async (_what, end, expected) => {
-      expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
-    },
-  );
+  ])('the status of a file %s, uploaded before the upgrade, can still be read (R-E1)', async (_what, end, expected) => {
+    expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
+  });
 });
 
 describe('upgrade: webhooks', () => {

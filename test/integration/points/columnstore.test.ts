@@ -219,7 +219,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 });
 
-it('points: after a correction of one variable in a compressed chunk, the list of versions of another variable counts new points in the same chunk, even in a session that cached its query plans before the correction (R-F8)', async (test) => {
+it('points: after a correction of one variable in a compressed chunk, the list of versions of another variable shows the right number of new points in this chunk, even in a session that cached its query plans before the correction (R-F8)', async (test) => {
   if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
   const [corrected, written] = [
     await store.addVariable({ isVersioned: true }),

@@ -236,10 +236,10 @@ async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
 }
 
 /**
- * Fills the disk until a statement of the service fails. If the write-ahead log needs disk space first, the database
- * server crashes; the function then frees the disk and tries again once the server is back. To make this rare, the
- * function first gives the log a new segment of 16 MB: tables grow every few requests, so a statement usually fails
- * before this segment is full.
+ * Fills the disk until a statement of the service fails. If the write-ahead log needs disk space before a statement
+ * fails, the database server crashes; the function then frees the disk, and tries again once the server is back. To
+ * make such crashes rare, the function gives the log a new segment of 16 MB before it fills the disk. Tables grow every
+ * few requests, so a statement usually fails before the new segment is full.
  */
 async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Promise<void> {
   const { database } = world;

@@ -344,7 +344,7 @@ describe('push: DataPushCompleted', () => {
   });
 });
 
-describe('push: the query string of a client that is already in use', () => {
+describe('push: the query strings of existing clients', () => {
   it.each([
     ['?op1', undefined],
     ['?operationId=op1?operationTimeoutSec=30', 'op1'],
@@ -352,11 +352,14 @@ describe('push: the query string of a client that is already in use', () => {
     ['?&&=&operationId=op3&', 'op3'],
     ['?operationId=%E0%A4%A', undefined],
     ['?operationId=', undefined],
-  ])('%s is accepted; if it has a readable operationId, the push uses this id (R-A3)', async (query, label) => {
-    const answer = await push(one(variableId), query);
-    expect(answer.status).toBe(200);
-    if (label !== undefined) expect(answer.body.operationId).toBe(label);
-  });
+  ])(
+    'a push with the query string %s is accepted; if an operationId can be read from the query string, the push uses this operationId (R-A3)',
+    async (query, label) => {
+      const answer = await push(one(variableId), query);
+      expect(answer.status).toBe(200);
+      if (label !== undefined) expect(answer.body.operationId).toBe(label);
+    },
+  );
 });
 
 describe('push: access to an operation', () => {
@@ -449,7 +452,7 @@ describe('push: rejected elements', () => {
     expect(await findAll(label)).toHaveLength(2);
   });
 
-  it('with all=true in the query, a listing or a replay covers the rejected elements of all operations with the label (R-D8)', async () => {
+  it('if several operations have the same label, a listing or a replay with all=true covers the rejected elements of all these operations (R-D8)', async () => {
     const label = newLabel();
     for (const name of ['later-4', 'later-5']) await push([meant(name)], `?operationId=${label}`);
     expect(await rejectedOf(label)).toHaveLength(1);

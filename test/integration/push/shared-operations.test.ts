@@ -48,9 +48,9 @@ const tuplesOf = (count: number): Buffer =>
   );
 
 /**
- * Stores several pushes together: one push for each number in `counts`, with this number of readings. Makes the data of
- * the push with the index `breaks` invalid.
- * @returns for each push its label or, if the push is not stored, the kind of its outcome.
+ * Stores several pushes together. Each number in `counts` is the number of readings of one push. If `breaks` is given,
+ * the push with this index gets invalid data.
+ * @returns for each push: the label if the push is stored, otherwise the kind of the outcome.
  */
 async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
   const group = openGroupCommit(api.database, toSharedOperation);

@@ -8,8 +8,8 @@ import { createSource, createStructure, createVariable } from '../../support/fix
 import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[47][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
-// With any query, a push goes to the Hono app instead of the handler of small pushes. This query changes nothing else,
-// because an invalid time-out counts as absent.
+// The handler of small pushes passes every push with a query string on to the Hono app. This query string has no other
+// effect, because an invalid time-out counts as absent.
 const THROUGH_APP = '?operationTimeoutSec=no';
 
 let api: GatedTestApi;

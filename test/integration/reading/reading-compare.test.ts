@@ -199,7 +199,7 @@ test('comparison: two random versions are merged by date, ascending or descendin
       for (const table of ['point', 'point_version']) {
         await change(`delete from ${table} where variable_id = $1`, [id]);
       }
-      // Stores a current value for every hour in `left` or `right`.
+      // Stores one current value for each hour that occurs in `left`, in `right` or in both.
       await change(
         `insert into point select distinct timestamptz '2026-01-01' + hour * interval '1 hour', 0::float8,
            timestamptz '2026-03-01', $1::int, 0, 0 from unnest($2::int[]) hour`,

@@ -16,7 +16,7 @@ const ARROW = 'application/vnd.apache.arrow.stream';
 const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
 /**
- * On each connection, the gate passes on about this many bytes from the database and holds the rest. This number of
+ * On each connection, the gate forwards about this many bytes from the database and holds back the rest. This number of
  * bytes is enough for the first chunk of any HTTP answer, but not for a whole answer with POINTS points.
  */
 const HELD_BYTES = 4_000_000;

@@ -1,4 +1,4 @@
-/** A selection of versions must have the same effect by query parameters, by body and over gRPC (R-G2, R-J1). */
+/** Query parameters, request bodies and gRPC requests must all select versions in the same way (R-G2, R-J1). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Row, toRows } from '../../support/answers/point-rows.ts';

@@ -130,7 +130,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     const [chosen, another] = [await createVariable(api.manager, first), await createVariable(api.manager, first)];
     const ambiguous = async (identifiers: object) => (await push([{ ...identifiers, data: readings(1) }])).rejected;
     const advice =
-      'either add mappingConfig or variableTypeId, or name one source and set isDefault to true for exactly one variable of this source';
+      'add mappingConfig or variableTypeId; alternatively, name one source and set isDefault to true for exactly one variable of this source';
     expect(await ambiguous({ sourceId: first })).toMatchObject([
       {
         code: 'target_ambiguous',

@@ -10,7 +10,7 @@ let ids: Readonly<Record<string, string>>;
 beforeAll(async () => {
   api = await startTestApi();
   const { siteId, sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
-  // Adds what makes the answers of listings depend on `displayLevel`: a webhook, and client data that violate a form.
+  // Without a webhook and client data that violate a form, some listings would be the same at every `displayLevel`.
   await api.manager.post('/account/webhooks', {
     name: 'levels',
     url: 'https://example.com/',

@@ -145,7 +145,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(JSON.stringify(rows)).not.toContain('whsec_');
   });
 
-  test('accepts a request without a secret, because GET returns webhooks without secrets; signs the message with the stored secret only if the URL in the request equals the stored URL of the webhook (R-I7, rulings part C)', async () => {
+  test('accepts a webhook in the form that GET returns, without a secret; signs the message with the stored secret only if the URL in the request equals the stored URL of the webhook (R-I7, rulings part C)', async () => {
     await deliver();
     const { secret: _secret, ...webhook } = await createWebhook(api.manager, fields({ name: 'mine' }));
     const isSigned = async (body: object, client = api.manager): Promise<boolean> => {
@@ -239,7 +239,7 @@ describe('webhook trial send: a trial send is not lost when the process that sen
     expect((await ended(id)).state).toBe('Succeeded');
   });
 
-  test('when a process obtains a trial send after the time for its shutdown has run out, the process releases the trial send and sends no message', async () => {
+  test('if the shutdown time of a process has run out before the process obtains a trial send, the process releases the trial send and sends no message', async () => {
     const id = await start(fields());
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 0, WEBHOOK_TIMEOUT_MS: 60_000 };
     const { stopped } = await withTransaction(

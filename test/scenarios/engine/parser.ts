@@ -37,8 +37,8 @@ interface Section {
   readonly title: string;
   readonly position: SourcePosition;
   /**
-   * The lines after the title. They follow one empty line for each earlier line of the file, so that errors give the
-   * line numbers of the file.
+   * The text of the file up to the end of this section. The title and all earlier lines are replaced by empty lines, so
+   * that errors give the line numbers of the file.
    */
   readonly body: string;
 }

@@ -32,7 +32,7 @@ interface Running {
   readonly world: StoredWorld;
   readonly roles: RoleProcess;
   readonly browser: Browser;
-  /** Called when the worker exits; ends the roles. */
+  /** Called when the worker exits. Kills the process that runs the roles. */
   readonly onExit: () => void;
 }
 

@@ -17,7 +17,7 @@ export interface Mailbox {
   readonly mails: readonly ReceivedMail[];
   /** Waits for the `count`th email to an address. */
   next(address: string, count?: number): Promise<ReceivedMail>;
-  /** Refuses the next emails, `times` in number: answers each email with the SMTP code `code`. */
+  /** Refuses the next `times` emails with the SMTP code `code`. */
   refuse(code: number, times: number): void;
   /**
    * Receives the next email, but delays the SMTP reply. @returns a function that refuses this email with an SMTP code.

@@ -69,7 +69,7 @@ export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMic
   return toMicros === undefined || dateMicros < toMicros || (isToIncluded && dateMicros === toMicros);
 }
 
-/** A `Choice` in which `knownMicros` replaces `knownAt`: the instant that `knownAt` stands for. */
+/** A `Choice` that has `knownMicros` instead of `knownAt`. `knownMicros` is the instant that `knownAt` stands for. */
 export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
 
 /**

@@ -166,7 +166,7 @@ describe('accounts: signing keys (R-B1, R-B2)', () => {
     return planSigningKeys(keys, 10_000, policy);
   };
 
-  test('when no key exists, a key must be created, and this first key signs immediately (R-B2)', () => {
+  test('when no key exists, the plan tells the service to create a key; this first key signs tokens immediately (R-B2)', () => {
     expect(plan([])).toEqual({ signingKid: undefined, isNewDue: true, expiredKids: [] });
     expect(plan([0])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
   });

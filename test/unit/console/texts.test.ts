@@ -69,7 +69,7 @@ describe('console texts: names, placeholders and counts', () => {
     },
   );
 
-  test('if an English text for a count of 2 or more shows the count, the text formats the count as a number', () => {
+  test('in English texts for counts of 2 or more, every placeholder for the count has the number format', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
       ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
     );

@@ -89,7 +89,7 @@ describe('files: a parser process that dies', () => {
     ['SIGTRAP', 'counts'],
     ['SIGSEGV', 'counts'],
   ] as const)(
-    'when the signal %s ends the parser during parsing, the file %s as the cause (R-A15)',
+    'when the signal %s ends the parser during parsing, the verdict about the file is: "%s as the cause" (R-A15)',
     async (signal, verdict) => {
       const died = countRows(text, async (part) => {
         end(signal);

@@ -50,7 +50,7 @@ describe('console: the page', () => {
     ['without the header Accept', {}],
     ['with the header "Accept: */*"', { accept: '*/*' }],
     ['with the header "Accept: application/json"', { accept: 'application/json' }],
-  ])('the API answers a request for "/" that is sent %s', async (_what, headers) => {
+  ])('a client that requests "/" %s gets the answer of the API instead of the page', async (_what, headers) => {
     const answer = await get('/', headers);
     expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 401, text: 'the API' });
   });

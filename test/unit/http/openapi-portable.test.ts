@@ -86,7 +86,7 @@ describe('openapi: portability', () => {
     expect([...types].filter(([, found]) => found.size > 1).map(([name]) => name)).toEqual([]);
   });
 
-  test('if two path templates overlap and neither is more specific, the contract requires both templates; one template has a fixed segment where the other template has a parameter that does not accept this segment (§4.2, §4.4)', () => {
+  test('if two path templates overlap and neither is more specific, the contract requires both templates, and the schema of a parameter makes each URL valid for at most one of the two (§4.2, §4.4)', () => {
     const paths = Object.keys(document.paths);
     const matches = (one: readonly string[], other: readonly string[]) =>
       one.length === other.length &&
@@ -108,8 +108,8 @@ describe('openapi: portability', () => {
     expect(pairs.filter((pair) => !pair.split(' ').some(isToldApart))).toEqual([]);
 
     /**
-     * @returns true when the path at `index` of the pair has a fixed segment where the other path has a parameter that
-     * does not accept this segment.
+     * Compares the path at `index` with the other path of the pair. @returns true when a parameter of the other path
+     * rejects the fixed segment that the path at `index` has in the same place.
      */
     function isToldApart(_path: string, index: number, [one = '', other = '']: readonly string[]): boolean {
       const [fixed, templated] = index === 0 ? [one, other] : [other, one];

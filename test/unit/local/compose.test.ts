@@ -1,4 +1,4 @@
-/** Tests what compose.yaml guarantees, and how image:check reads compose.yaml and makes containers of its services. */
+/** Tests what compose.yaml guarantees, and how image:check turns the services of compose.yaml into containers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

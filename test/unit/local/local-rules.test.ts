@@ -127,7 +127,7 @@ describe('npm start: a service that cannot start', () => {
   });
 });
 
-it('npm start: when the program that creates namespaces is missing, the reason for not using namespaces names this program', () => {
+it('npm start: when the program that creates namespaces is missing, the message says that this program is not installed', () => {
   vi.stubEnv('PATH', directory);
   try {
     expect(findNamespaceRefusal({})).toMatch(/^(bwrap|unshare) is not installed$/);

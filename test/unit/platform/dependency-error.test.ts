@@ -27,11 +27,11 @@ describe('platform: dependency errors', () => {
     },
   );
 
-  it.each(['42P01', 'P0001'])('an error with the code %s has this code as its SQLSTATE', (code) => {
+  it.each(['42P01', 'P0001'])('the error code %s is recognized as an SQLSTATE', (code) => {
     expect(sqlStateOf(failure(code))).toBe(code);
   });
 
-  it.each(['EPIPE', 'ECONNRESET'])('an error with the code %s has no SQLSTATE', (code) => {
+  it.each(['EPIPE', 'ECONNRESET'])('the error code %s is not recognized as an SQLSTATE', (code) => {
     expect(sqlStateOf(failure(code))).toBeUndefined();
   });
 });

@@ -152,7 +152,7 @@ it('json patch: a patch that repeatedly copies a value into itself is refused wh
   });
 });
 
-it('json patch: in a pointer, the name of a declared member gets the declared spelling, and all later names in the pointer stay unchanged (R-A3)', () => {
+it('json patch: in a pointer, the name of a declared member is changed to its declared spelling; names below this member stay unchanged (R-A3)', () => {
   const operations = parseOperations([{ op: 'move', path: '/NAME/A', from: '/List/0' }]);
   const [renamed] = withMemberNames(operations, ['name', 'list']);
   expect(renamed).toEqual({ op: 'move', path: '/name/A', from: '/list/0' });

@@ -7,8 +7,8 @@ const id = fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 2 
 const tuplesOf = (ids: readonly number[]) =>
   encodeTuples(ids.map((variableId) => ({ variableId, dateMicros: 0, value: 1, versionTagId: 0, tagSetId: 0 })));
 
-describe('points: the run-length code that gives the variable of each reading', () => {
-  it('tells at which positions of the write a variable has readings, however the write is split into batches', () => {
+describe('points: the run-length encoding of the variable of each reading', () => {
+  it('tells at which positions of the write a variable has readings; the division of the write into batches does not matter', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(id, { maxLength: 30 }), { maxLength: 4 }),

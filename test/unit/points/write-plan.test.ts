@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('lists only dates of the write in its runs of dates, and lists every date of the write up to and including the high-water mark of the variable', () => {
+  it('every date in a run of dates is a written date; every written date up to and including the high-water mark of the variable is in a run of dates', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -214,7 +214,7 @@ describe('write plan', () => {
     expect(runsOf([-2 * HOUR, -HOUR, 0, HOUR])).toEqual([[[-2 * HOUR, -HOUR, HOUR]], [[0, HOUR, HOUR]]]);
   });
 
-  it('a row replaces the stored version that has the same VersionTag at the same date; a row replaces nothing if the row has no VersionTag, or if its VersionTag was created after every VersionTag stored for the variable (R-F2)', () => {
+  it('a row replaces the stored version that has the same date and VersionTag; a row without a VersionTag replaces nothing; a row whose VersionTag is newer than every VersionTag stored for the variable replaces nothing (R-F2)', () => {
     const known = series({ variableId: 1, maxDateMicros: NOW, lastVersionTagId: 5 });
     const replaced = (tagId: number) => expand(plan([[point(1, 0, tagId)]], known), 'replaced');
     expect(replaced(5)).toEqual(['1 0 5']);
@@ -226,7 +226,7 @@ describe('write plan', () => {
     expect(plan([[point(1, 0, 9)]], known).written).toMatchObject([{ lastVersionTagId: 9 }]);
   });
 
-  it('lists a date in `limited` only if the date may have more versions than the limit; the write deletes the surplus versions of listed dates (R-F3)', () => {
+  it('lists a date in `limited` only if the number of its versions could exceed the limit; the write deletes the surplus versions of listed dates (R-F3)', () => {
     const limited = (given: Partial<Series>, rows = [point(1, 0)]) => {
       const known = series({ variableId: 1, versionLimit: 3, maxDateMicros: NOW, ...given });
       const made = plan([rows], known);

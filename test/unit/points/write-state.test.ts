@@ -78,14 +78,14 @@ describe('write plan: ranges of stored dates', () => {
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('include a date after the high-water mark only when the write has several rows for the date, even if the dates of the write descend', () => {
+  it('include a date after the high-water mark if the write has several rows for the date, but not merely because the dates of the write descend', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('if a later row of the write supersedes a row, the ranges include the VersionTag of the superseded row only if a stored version could have this VersionTag at this date (R-F2)', () => {
+  it('for a row that a later row of the write supersedes, include the VersionTag only if a stored version could have the same date and VersionTag (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short

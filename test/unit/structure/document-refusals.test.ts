@@ -101,7 +101,7 @@ describe('structure documents: the refusal of a workbook', () => {
     });
   });
 
-  test('names the columns that have the same name', async () => {
+  test('says which columns have the same name', async () => {
     await expect(readSheet('sites', rowOf(1, 'name', 'city', 'Name'))).rejects.toMatchObject({
       message: 'the sheet sites must have at most one column of each name, got name in A and in C',
     });

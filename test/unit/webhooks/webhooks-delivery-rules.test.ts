@@ -185,7 +185,7 @@ test('webhook delivery: the account semaphore refuses a webhook while all permit
   expect(['c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true]);
 });
 
-test('webhook delivery: for one second after a permit becomes free, only the first webhook that was refused a permit may take it (R-I3)', () => {
+test('webhook delivery: a permit that becomes free is reserved for one second for the refused webhook that has waited longest (R-I3)', () => {
   let nowMs = 0;
   const semaphore = openAccountSemaphore(1, () => nowMs);
   expect(['a', 'b'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, false]);

@@ -33,8 +33,8 @@ export interface Shown {
  * - Labels: one call for each label, because a call reads one version per date.
  * - A comparison: one call, which reads both sides.
  * - The latest versions: one call, which reads all variables.
- * - The versions known at an instant: one call, which reads all variables. The chart also draws the latest versions,
- * but the export leaves the latest versions out.
+ * - The versions known at an instant: one call, which reads these versions of all variables. The chart also draws the
+ * latest versions, but this call does not read them.
  *
  * If a chart of labels or of a comparison has further variables, one more call reads their latest versions.
  * @param now the current instant as ISO 8601. When the left side of a comparison shows the latest versions, the call

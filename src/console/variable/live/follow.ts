@@ -33,8 +33,8 @@ const SILENT_MS = 90_000;
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
 
 /**
- * Holds the cursor of the last event. When the next call of `follow` gets the same holder, this call continues from
- * that event, even if it follows other variables.
+ * Holds the cursor of the last event. If the next call of `follow` gets the same holder, the call continues after that
+ * event, even if the call follows other variables.
  */
 export interface CursorHolder {
   cursor: string | undefined;

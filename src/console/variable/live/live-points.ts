@@ -11,8 +11,8 @@ import type { Points } from '../chart-rules.ts';
 import type { LiveColumns } from './follow.ts';
 
 /**
- * Maximum number of points in the newer generation. Above this number, the chart reads its points from the server
- * again.
+ * If more than this number of points have arrived since the chart last read its points from the server, the chart reads
+ * its points again.
  */
 export const MAX_POINTS = 5000;
 /** Maximum number of VersionTimestamps kept for each variable. The slider over versions uses them. */
@@ -53,8 +53,9 @@ export class LivePoints {
   }
 
   /**
-   * Makes the newer generation the older one, and begins an empty newer generation.
-   * @returns a function that drops the older generation. Call this function after the chart has read its points again.
+   * Moves the points of the newer generation to the older generation. Call `turn` before the chart reads its points
+   * again.
+   * @returns a function that drops the points of the older generation. Call the returned function after the read.
    */
   turn(): () => void {
     this.#older = this.#newer;

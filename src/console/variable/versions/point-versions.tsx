@@ -110,8 +110,8 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
 }
 
 /**
- * Shows the origin of a version. If the version comes from one of several pushes that were written together, and the
- * service does not know which one, shows all these pushes.
+ * Shows where a version comes from. When several pushes were written together, the service sometimes cannot tell which
+ * of these pushes contained the version. In that case, the note lists all these pushes.
  */
 function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]; readonly timeZone: string }) {
   const { t } = useTranslation('variable');

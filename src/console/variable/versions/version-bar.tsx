@@ -119,7 +119,8 @@ function KnownAt({ stops, timeZone, at, onSelect }: VersionBarProps & { readonly
     return () => clearTimeout(timer);
   }, [isPlaying, index, stops, onSelect]);
   if (stops.length === 0) return <p className={classes.note}>{t('version.noVersions')}</p>;
-  // A URL can name an instant before the first stop of the slider. In that case, shows this instant itself.
+  // If the URL names an instant before the first stop of the slider, the text beside the slider shows this instant
+  // instead of a stop.
   const shown = at !== undefined && at < (stops[0] ?? '') ? at : (stops[index] ?? '');
   const moment = formatVersion(shown, timeZone);
   const play = () => {

@@ -3,7 +3,7 @@ export const en = {
   title: 'Webhooks',
   lead: 'A webhook sends a signed message to another system when an event occurs: points arrive, a calculation fails, a user is created.',
   none: 'No webhooks yet',
-  noneHint: 'Create one to notify another system of events in this account.',
+  noneHint: 'Create a webhook to notify another system about events in this account.',
   create: 'New webhook',
   all: '← All webhooks',
   webhook: 'Webhook',

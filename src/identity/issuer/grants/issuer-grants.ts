@@ -86,12 +86,12 @@ export async function answerPasswordGrant(
 }
 
 /**
- * oidc-provider's findAccount (R-B4): reads the user. With a `grantId` (code exchange, refresh), `getHolder` first
- * checks the user and chooses the account of the token: the account that the request names, else the account of the
- * grant.
- * @returns undefined when `grantId` names no grant. Without a `grantId`, undefined when the user does not exist or is
- * locked.
- * @throws the errors of `getHolder` (invalid_grant, invalid_request), but only with a `grantId`.
+ * oidc-provider's findAccount (R-B4): reads the user.
+ *
+ * - Without a `grantId`: returns undefined when the user does not exist or is locked.
+ * - With a `grantId` (code exchange, refresh): returns undefined when `grantId` names no grant. If there is a grant,
+ *   `getHolder` first checks the user and chooses the account of the token: the account that the request names or, if
+ *   the request names none, the account of the grant. `getHolder` throws invalid_grant and invalid_request.
  */
 export async function findTokenAccount(
   context: GrantContext,

@@ -1,7 +1,7 @@
 /**
- * Lists the members, such as `typeId` of a site, whose values are ids of catalogue entries, and translates these ids. A
- * document refers to a built-in entry by id, because the id is the same in every account. If the account added the
- * entry, a document refers to the entry by name, because the id differs between accounts.
+ * Lists the members, such as `typeId` of a site, whose values are ids of catalogue entries, and translates these ids.
+ * The ids of built-in entries are the same in every account, so a document refers to a built-in entry by id. The ids of
+ * the entries that accounts add differ between accounts, so a document refers to such an entry by name.
  */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { type EntryCatalogue, listTypes, listVariableTypes } from '../../catalogue/list-types.ts';

@@ -52,7 +52,7 @@ const RESET: Readonly<Record<KindName, Members>> = {
   variables: { name: '', divider: 1, is_default: false, is_versioned: false, client_data: {} },
 };
 
-/** Values of a new resource's columns when its row omits the corresponding members. */
+/** If the row of a new resource omits a member, the column of this member gets one of these default values. */
 export const NEW_COLUMNS = RESET;
 
 /** Parses a row. @returns the row, or its problems with their paths. */

@@ -211,7 +211,7 @@ const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources:
 interface Candidates {
   /** Ids, ascending, of the resources that match the key of the reference; see `findCandidates`. */
   readonly ids: readonly number[];
-  /** Number of resources that have the key as their name and also have an identifier; 0 if the key is an identifier. */
+  /** If the key is a name: number of resources with this name and an identifier. If the key is an identifier: 0. */
   readonly named: number;
 }
 
@@ -243,9 +243,10 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 
 /**
  * @returns for each lookup, the resources that have the key of the lookup. The key of a resource is its identifier or,
- * if the resource has no identifier, its name. If no resource has the key, a resource with an identifier can also be
- * found by its name. But the lookup must give no occurrence, and no other resource with an identifier may have the same
- * name.
+ * if the resource has no identifier, its name. If no resource has the key, a resource with an identifier is found by
+ * its name, on two conditions:
+ * - The lookup sets no occurrence.
+ * - No other resource with an identifier has the same name.
  */
 async function findCandidates(
   queryable: Queryable,

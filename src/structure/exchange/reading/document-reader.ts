@@ -68,8 +68,8 @@ export async function* readDocument(
 }
 
 /**
- * Reads a JSON document that consists of one part in this process. Starting another process takes half a second and is
- * not needed here, because the size of the part limits the memory.
+ * Reads a one-part JSON document in this process. Starting a reader process would take half a second. Such a process is
+ * not needed to limit the memory, because a part has a maximum size.
  */
 async function* readHere(
   order: ReadingOrder,

@@ -211,8 +211,8 @@ describe('structure exchange: ten accounts that import and export at the same ti
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // One of the two workers starts the import of `small` before any of the imports in `seconds` starts. Until the
-    // import of `small` ends, the other worker may complete some of the imports in `seconds`.
+    // One of the two workers starts the import of `small` before any of the second imports starts. While the import
+    // of `small` runs, the other worker may complete some of the second imports.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);
@@ -250,7 +250,7 @@ describe('structure import: the importer', () => {
     await importer.stop();
   });
 
-  test('without statistics about the variables of the account, an import takes at most 1 s more than three times its duration with statistics', async () => {
+  test('if the database has no statistics about the variables of an account, an import takes at most three times as long as with statistics, plus 1 s', async () => {
     const { database } = stack.api;
     const [importer, client, other] = [stack.startImporter(), await stack.newAccount(), await stack.newAccount()];
     const otherSource = await addStoredSource(database, other.accountId);

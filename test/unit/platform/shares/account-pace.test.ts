@@ -77,7 +77,7 @@ describe('account pace', () => {
     [999, 'only one begins', ['b1', 'a1']],
     [1000, 'both begin', ['b1', 'a1', 'a2']],
   ])(
-    'for 1 s after another account became idle, an account still runs one unit of work at a time: of two units that are requested after %i ms, %s immediately (R-A14)',
+    'an account runs one unit of work at a time until all other accounts have been idle for 1 s; if two units are requested after an idle time of %i ms, %s immediately (R-A14)',
     async (idleMs, _what, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');

@@ -212,7 +212,9 @@ describe('backup', () => {
       'is not a backup directory',
     );
     await expect(admin('restore', backups(), foreign)).rejects.toThrow('must be absent or empty; move its contents');
-    await expect(admin('restore', backups(), clusters.locate('source'))).rejects.toThrow('so a PostgreSQL server may still use this directory');
+    await expect(admin('restore', backups(), clusters.locate('source'))).rejects.toThrow(
+      'so a PostgreSQL server may still use this directory',
+    );
     await expect(admin('restore', backups())).rejects.toThrow('the command needs DIR and TARGET');
   });
 

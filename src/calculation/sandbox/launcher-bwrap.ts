@@ -42,7 +42,8 @@ async function launch(rRoot: string, limits: SharedLimits | undefined): Promise<
   const command = containerCommand(rRoot, directory, zygote);
   const [file = '', ...rest] = group ? group.join(command) : command;
   return {
-    process: spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT } }),
+    // `detached` gives the container a process group of its own, which `killContainer` kills.
+    process: spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT }, detached: true }),
     socketPath: join(directory, SOCKET_NAME),
     remove: async () => {
       await rm(directory, { recursive: true, force: true });

@@ -55,6 +55,20 @@ export function zygoteCommand(socketPath: string, mode: ContainerMode): string[]
   return ['R', '--no-echo', '--no-restore', '--vanilla', '-e', call];
 }
 
+/**
+ * Kills all processes of a container. If only the outermost process were killed while bwrap starts, the child of bwrap
+ * could wait for that process for ever. So the whole process group of a bwrap container is killed. A container without
+ * a process group of its own ends with its outermost process.
+ */
+export function killContainer({ process: child }: Container): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // There is no such process group.
+  }
+  child.kill('SIGKILL');
+}
+
 /** @returns true when this process runs as root, which changes how the sandbox is entered. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0;

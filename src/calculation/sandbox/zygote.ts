@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';
 import type { ZygoteMetrics } from '../calculation-metrics.ts';
-import type { Container, Launcher } from './launcher.ts';
+import { type Container, killContainer, type Launcher } from './launcher.ts';
 import { SandboxUnavailableError } from './sandbox-types.ts';
 
 const START_TIMEOUT_MS = 60_000;
@@ -102,7 +102,7 @@ export class Zygote {
   async #start(): Promise<Container> {
     const container = await this.#launcher.launch();
     // `close()` kills a container that is still starting: it does not wait until R is ready.
-    const kill = () => container.process.kill('SIGKILL');
+    const kill = () => killContainer(container);
     this.#closing.signal.addEventListener('abort', kill, { once: true });
     try {
       this.#closing.signal.throwIfAborted();
@@ -186,7 +186,7 @@ export class Zygote {
     this.#metrics.stuck.inc();
     const { pid } = container.process;
     this.#log.error({ pid, silentMs, isStandby }, 'the R zygote sends no heartbeat and is killed');
-    container.process.kill('SIGKILL');
+    killContainer(container);
   }
 
   #revive(container: Container, how: Ending): void {
@@ -283,8 +283,7 @@ async function stop(container: Container): Promise<void> {
   const { process: child } = container;
   if (child.pid !== undefined && !hasEnded(container)) {
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    // Killing the outermost process of the container also ends every run in the container.
-    child.kill('SIGKILL');
+    killContainer(container);
     await ended;
   }
   await container.remove();

@@ -96,8 +96,8 @@ function groupByGiven(
 const ONLY_ONE = `
   min(variable.id) as "variableId", min(variable.divider) as divider, count(*) as count, null as "defaultCount"`;
 
-// When all matching variables belong to one source and exactly one of them is a default variable, the default variable
-// is the target, and `count` is 1.
+// When all matching variables belong to one source and exactly one of them is a default variable, the query returns
+// only the default variable, as if no other variable matched: `count` is 1.
 const DEFAULT_OF_SOURCE = `
   coalesce(min(variable.id) filter (where is_default), min(variable.id)) as "variableId",
   coalesce(min(variable.divider) filter (where is_default), min(variable.divider)) as divider,

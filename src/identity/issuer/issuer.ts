@@ -161,7 +161,8 @@ function grantPolicy(config: Config): GrantContext['policy'] {
 }
 
 /**
- * Makes two answers of oidc-provider follow RFC 6749 §5.2, and fills an empty 404 answer with JSON or a page (R-A5).
+ * Changes two answers of oidc-provider so that they follow RFC 6749 §5.2, and fills an empty 404 answer with JSON or a
+ * page (R-A5).
  */
 async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();

@@ -59,7 +59,7 @@ export async function benchStructure({
   }
 }
 
-/** Adds SOURCES sources of VARIABLES variables each, without running triggers and foreign-key checks. */
+/** Adds SOURCES sources of VARIABLES variables each, without running triggers or foreign-key checks. */
 async function seed(database: Database, accountId: number): Promise<void> {
   const sourceId = await addStoredSource(database, accountId);
   await withTransaction(

@@ -65,7 +65,7 @@ describe('dates without a zone', () => {
   test.each([
     ['GET /account/audit', 'GET', `/account/audit?from=${MIDNIGHT}&to=${MILLIS}`, () => undefined],
     ['DELETE /data', 'DELETE', '/data', () => ({ variableIds: [variableId], fromDateUtc: MIDNIGHT, whatIf: true })],
-  ])('the header Time-Zone of the answer to %s names UTC (R-A11)', async (_what, method, path, body) => {
+  ])('the answer to %s has UTC in its header Time-Zone (R-A11)', async (_what, method, path, body) => {
     expect(await zoneOf(method, path, body())).toBe('UTC');
   });
 

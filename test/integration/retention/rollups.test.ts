@@ -84,7 +84,7 @@ const points = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
-describe('rollups: rolling points up, and aggregates read afterwards', () => {
+describe('rollups: what rolling up deletes, and what aggregates return afterwards', () => {
   test(
     'if no bucket boundary lies inside the period of a rollup, rolling up changes no aggregate (R-G1)',
     async () => {

@@ -66,7 +66,7 @@ describe('console forms: values', () => {
     });
   });
 
-  test('when clientData holds a text under the name of a form, new values of the form replace this text', () => {
+  test('when clientData has a string in the place of the values of a form, new values of the form replace the string', () => {
     const texts = { [path('Power')]: '5' };
     expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
   });

@@ -1,6 +1,6 @@
 /**
- * Tests how values are checked against the definition of their form: types, list items, ranges, required and unknown
- * fields. Also tests which definitions of forms are refused and which are accepted.
+ * Tests how the values of a form are checked against the definition of the form: types, list items, ranges, required
+ * and unknown fields. Also tests which definitions are refused and which are accepted.
  */
 import { describe, expect, test } from 'vitest';
 import { parseInput } from '../../../src/platform/http/lenient.ts';

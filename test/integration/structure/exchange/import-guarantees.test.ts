@@ -133,8 +133,8 @@ describe('structure import: a process that is killed', () => {
     const ids = [await stack.send(reading, DOCUMENT), await stack.send(writing, DOCUMENT)] as const;
     const rows = await hold('structure_import_row', `new.import_id = '${ids[0]}' and new.kind = 'variables'`);
     const before = [await stack.text(reading), await stack.text(writing)];
-    // Blocks the import of the account `writing` once this import has written all sites, sources, variables and
-    // declarations.
+    // Blocks the import of the account named `writing` as soon as the import has written all sites, sources, variables
+    // and declarations.
     const { database } = stack.api;
     await database.query(
       `create trigger held before insert on outbox_event for each row

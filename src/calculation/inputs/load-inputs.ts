@@ -42,9 +42,9 @@ export interface InputRecord {
   readonly horizon?: string;
   readonly tags?: readonly string[];
   /**
-   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If `asOf`
-   * is absent, the run read the state at this instant. To read the same points again, use this instant as `asOf` of a
-   * read. This works as long as the versions of these points are stored.
+   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the input
+   * has no `asOf`, the run read the state at this instant: a read with this instant as `asOf` returns the same points, as
+   * long as their versions are stored.
    */
   readonly lastVersionTimestamp: string | null;
   /**

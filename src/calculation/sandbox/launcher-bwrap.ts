@@ -42,8 +42,7 @@ async function launch(rRoot: string, limits: SharedLimits | undefined): Promise<
   const command = containerCommand(rRoot, directory, zygote);
   const [file = '', ...rest] = group ? group.join(command) : command;
   return {
-    // `detached` gives the container a process group of its own, which `killContainer` kills.
-    process: spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT }, detached: true }),
+    process: spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT } }),
     socketPath: join(directory, SOCKET_NAME),
     remove: async () => {
       await rm(directory, { recursive: true, force: true });

@@ -3,6 +3,7 @@
  * reduced silently (R-H7).
  */
 import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 export type ContainerMode = 'namespaces' | 'rlimits-only';
 
@@ -56,17 +57,23 @@ export function zygoteCommand(socketPath: string, mode: ContainerMode): string[]
 }
 
 /**
- * Kills all processes of a container. If only the outermost process were killed while bwrap starts, the child of bwrap
- * could wait for that process for ever. So the whole process group of a bwrap container is killed. A container without
- * a process group of its own ends with its outermost process.
+ * Kills all processes of a container. If only the outermost process were killed while bwrap starts, a child of bwrap
+ * could miss the death of its parent and stay.
  */
 export function killContainer({ process: child }: Container): void {
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) killTree(child.pid);
+}
+
+/** Kills a process after its descendants. A stopped process starts no other process while its children are killed. */
+function killTree(pid: number): void {
   try {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    process.kill(pid, 'SIGSTOP');
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+    for (const each of children) killTree(Number(each));
+    process.kill(pid, 'SIGKILL');
   } catch {
-    // There is no such process group.
+    // The process has ended.
   }
-  child.kill('SIGKILL');
 }
 
 /** @returns true when this process runs as root, which changes how the sandbox is entered. */

@@ -182,7 +182,7 @@ test('sandbox: a container that is killed at any moment of its start leaves no p
     });
     await pause(count % 40);
     killContainer(container);
-    await eventually('the end of every process', async () => isClosed, 3000);
+    await eventually('the end of every process', async () => isClosed, 10_000);
     await container.remove();
   }
 });

@@ -66,13 +66,25 @@ export function killContainer({ process: child }: Container): void {
 
 /** Kills a process after its descendants. A stopped process starts no other process while its children are killed. */
 function killTree(pid: number): void {
+  signal(pid, 'SIGSTOP');
+  for (const child of readChildren(pid)) killTree(child);
+  signal(pid, 'SIGKILL');
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGSTOP');
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-    for (const each of children) killTree(Number(each));
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, name);
   } catch {
     // The process has ended.
+  }
+}
+
+/** @returns the pids of the processes that the main thread started; none when the process ended or /proc lacks them. */
+function readChildren(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
   }
 }
 

@@ -86,7 +86,7 @@ struct stage_error enter_user_namespace(const struct zygote *z) {
  */
 struct stage_error separate_runner(const struct zygote *z) {
   if (setsid() < 0) FAIL(STAGE_SEPARATE);
-  /* A failed write is a fault in MODE_NAMESPACES. It is no fault in MODE_RLIMITS_ONLY, where /proc may be missing. */
+  /* MODE_RLIMITS_ONLY ignores a failed write, because /proc may be missing there. */
   if (write_file("/proc/self/oom_score_adj", "1000") < 0 && z->mode == MODE_NAMESPACES) FAIL(STAGE_SEPARATE);
   return NO_ERROR;
 }

@@ -1,9 +1,9 @@
 /**
  * Cron expressions of formulas (R-H5): five fields, six fields with the seconds first, or a name such as @daily. An
- * expression without a time zone applies in the zone of the variable's source. An expression with one time of day has
- * one instant on each of its days. When the clock skips the time, this instant is the end of the gap; when the clock
- * repeats the time, it is the first of the two instants. An expression with several times of day has no
- * instant for a skipped time, and two instants for a repeated time.
+ * expression without a time zone applies in the zone of the variable's source. At changes of the clock:
+ * - An expression with one time of day fires once on each of its days: at the end of the gap if the clock skips the
+ *   time, and at the first occurrence if the clock repeats the time.
+ * - An expression with several times of day does not fire at a skipped time, and fires twice at a repeated time.
  */
 import { Cron } from 'croner';
 import { z } from 'zod';

@@ -1,9 +1,10 @@
 /**
- * Maps a token of another issuer to a user (R-B5). Takes the user who is linked to the token's `sub`, else the user
- * whose id is the `sub`. If there is no such user, the result depends on EXTERNAL_USERS. With `email`, it is the user
- * with the token's verified email address; with `businessId`, it is the user with the token's BusinessId. A user found
- * by address or BusinessId is linked to the `sub`, so that the `sub` keeps this user when another user gets the
- * address.
+ * Maps a token of another issuer to a user (R-B5). The user is the first that exists of:
+ * - the user who is linked to the token's `sub`;
+ * - the user whose id is the `sub`;
+ * - with EXTERNAL_USERS=email, the user with the token's verified email address; with EXTERNAL_USERS=businessId, the
+ *   user with the token's BusinessId. This user is then linked to the `sub`, so that the `sub` keeps this user when
+ *   another user gets the address.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';

@@ -1,7 +1,6 @@
 /**
  * Counts wrong passwords per user and per network of the client (R-B11). So a guesser blocks sign-in from the guesser's
- * network, but does not block the user's devices in other networks. Of these rules, only the third blocks several
- * networks:
+ * network, but does not block the user's devices in other networks. Only the third rule blocks several networks:
  *
  * - After `maxFailures` consecutive wrong passwords from one network, sign-in from this network is blocked.
  * - In a network from which the user signed in within 30 days, a device (a client that uses HTTP Basic) is blocked only

@@ -60,8 +60,7 @@ export class RowBytes {
   /** Returns the bytes written since the last call and continues in a new buffer. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#size);
-    // Batches are similar in size, so the next buffer gets the size of the taken bytes plus one eighth. The next write
-    // allocates this buffer.
+    // Batches are similar in size, so the next buffer is one eighth larger than this batch. The next write allocates it.
     this.#capacity = this.#size + (this.#size >> 3);
     this.#bytes = Buffer.alloc(0);
     this.#size = 0;

@@ -36,7 +36,7 @@ const MEMBERS: Readonly<Record<EntityType, readonly string[]>> = {
   Variable: ['name', 'sourceId'],
 };
 
-/** Selects the resources that have values of the form and that the caller may see (R-B9). */
+/** Selects the resources that the caller may see and that have values for the fields of the form (R-B9). */
 export function selectFilled(caller: Caller, { entityType, name }: Form): ResourceSelection {
   const resource = RESOURCES[entityType];
   const isFilled = (values: unknown[]) =>

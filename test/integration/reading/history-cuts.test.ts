@@ -62,7 +62,7 @@ async function read(query: string) {
 const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
 
 describe('history: the header History-From of GET /data and POST /data', () => {
-  test('a read as of an instant before the oldest stored version returns no rows, and the header names the instant from which states are complete (R-F9)', async () => {
+  test('when `asOf` is earlier than the oldest stored version, a read returns no rows, and the header gives the instant from which the history is complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
   });

@@ -62,7 +62,7 @@ export type KnownAt =
 
 /**
  * For each date, the read selects only versions that were known at least `duration` (ISO 8601) before the date. The
- * duration is subtracted from the date in calendar units of `timeZoneId`.
+ * subtraction follows the calendar of the time zone `timeZoneId`.
  */
 export interface Horizon {
   readonly duration: string;

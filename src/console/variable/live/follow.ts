@@ -1,7 +1,7 @@
 /**
  * Follows variables by `GET /data/watch`. After an interruption, `follow` connects again with the cursor of the last
- * event. It stops after a refusal that the API would repeat for the next call, and pauses while the page is hidden.
- * Until `follow` stops, it misses no point that is committed after the first event.
+ * event. It stops when the API refuses a call for a permanent reason, and pauses while the page is hidden. Until
+ * `follow` stops, it misses no point that is committed after the first event.
  */
 import { ApiError } from '../../api/client.ts';
 import { fetchPoints } from '../../api/download.ts';

@@ -283,10 +283,10 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
   });
 
   test.each([
-    ['alone', 'run', true],
-    ['during another run', 'sandbox', false],
+    ['that ran alone', 'run', true],
+    ['that ran beside another run', 'sandbox', false],
   ] as const)(
-    'when the answer of a run has no trailer, the outcome is a fault; if the run was executed %s, the cause of the fault is `%s` (R-H7)',
+    'an answer without a trailer is a fault; for a run %s, the cause of the fault is `%s` (R-H7)',
     (_where, cause, isAlone) => {
       const answer = { result: okFrame, output: '', trailer: null };
       expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });

@@ -49,7 +49,7 @@ export function decideOutcome(
   if (trailer.end === 'setup_failed')
     return { kind: 'fault', cause: 'sandbox', message: setupMessage(trailer), timing };
   const line = (frame && 'line' in frame ? frame.line : null) ?? trailer.line;
-  const ending = { notes: notesOf(answer, trailer, frame, limits.maxTextBytes), timing, line };
+  const ending = { notes: notesOf(answer, trailer, frame), timing, line };
   if (trailer.limit !== null) return limitOutcome(trailer.limit, limits, ending);
   if (trailer.end === 'signalled') return killedOutcome(trailer.code, ending);
   if (frame === null) return unreportedOutcome(answer, trailer, limits, ending);
@@ -59,10 +59,8 @@ export function decideOutcome(
 function reportedOutcome(frame: ResultFrame, limits: DecidedLimits, ending: Ending): SandboxOutcome {
   if (frame.status === 'ok') return okOutcome(frame, limits, ending);
   if (frame.status !== 'script_error') return limitOutcome(frame.status, limits, ending, frame.message);
-  const [message = ''] = keepTexts([frame.message], limits.maxTextBytes);
-  const [call = ''] = keepTexts([frame.call], limits.maxTextBytes);
-  const errors = keepTexts(frame.errors, limits.maxTextBytes);
-  return { kind: 'script_error', message, call, errors, ...filesOf(frame), ...ending, line: frame.line };
+  const { message, call, errors, line } = frame;
+  return { kind: 'script_error', message, call, errors, ...filesOf(frame), ...ending, line };
 }
 
 /** Checks the bounds of a successful result again: the runner enforces them too, but a script can forge a frame. */
@@ -75,8 +73,7 @@ function okOutcome(
   const { dates, values, versions, tags } = frame.series;
   const points = Math.max(dates.length, values.length, versions?.codes.length ?? 0, tags?.codes.length ?? 0);
   if (points > limits.maxPoints) return limitOutcome('output_size', limits, ending);
-  const errors = keepTexts(frame.errors, limits.maxTextBytes);
-  return { kind: 'ok', series: frame.series, errors, ...filesOf(frame), notes, timing };
+  return { kind: 'ok', series: frame.series, errors: frame.errors, ...filesOf(frame), notes, timing };
 }
 
 function filesOf({ files }: ResultFrame): { readonly files?: readonly ScriptFile[] } {
@@ -141,29 +138,14 @@ function setupMessage(trailer: Trailer): string {
   return `the sandbox of a run could not be set up; the step that failed is ${trailer.stage} (${reason})`;
 }
 
-function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null, maxTextBytes: number): Notes {
+function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null): Notes {
   const kept = Buffer.byteLength(answer.output);
   const cut = trailer.textBytes > kept ? `\n… ${trailer.textBytes - kept} more bytes were not kept` : '';
   return {
-    messages: keepTexts(frame?.messages ?? [], maxTextBytes),
-    warnings: keepTexts(frame?.warnings ?? [], maxTextBytes),
+    messages: frame?.messages ?? [],
+    warnings: frame?.warnings ?? [],
     output: answer.output + cut,
   };
-}
-
-/**
- * @returns the first texts, with at most `maxLength` characters in total. The last returned text may be cut. An empty
- * text counts as one character.
- */
-function keepTexts(texts: readonly string[], maxLength: number): string[] {
-  const kept: string[] = [];
-  let remaining = maxLength;
-  for (const text of texts) {
-    if (remaining <= 0) break;
-    kept.push(text.slice(0, remaining));
-    remaining -= Math.max(text.length, 1);
-  }
-  return kept;
 }
 
 function timingOf(trailer: Trailer | null, elapsedMs: number): RunTiming {

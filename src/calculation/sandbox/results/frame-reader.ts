@@ -18,8 +18,8 @@ export class FrameError extends Error {
 export interface FrameLimits {
   readonly maxPoints: number;
   /**
-   * Maximum number of characters (not bytes, despite the name) in each list: messages, warnings, errors. A longer list
-   * is cut. An empty text counts as one character.
+   * Maximum number of bytes in each list: messages, warnings, errors. A longer list is cut. An empty text counts as one
+   * byte.
    */
   readonly maxTextBytes: number;
 }
@@ -76,10 +76,7 @@ export class FrameReader {
     return this.#readTexts(1)[0] ?? '';
   }
 
-  /**
-   * Reads the number of texts, then the texts. Keeps at most `maxTextBytes` characters (not bytes) of all texts
-   * together.
-   */
+  /** Reads the number of texts, then the texts. Keeps at most `maxTextBytes` bytes of all texts together. */
   notes(): string[] {
     return this.#readTexts(this.count(4));
   }
@@ -117,19 +114,15 @@ export class FrameReader {
     return count;
   }
 
-  /**
-   * Reads the lengths of all texts, but decodes the texts only up to `maxTextBytes` characters (not bytes) in total.
-   */
+  /** Reads the lengths of all texts, but decodes only the first `maxTextBytes` bytes of all texts together. */
   #readTexts(count: number): string[] {
     const kept: string[] = [];
     let remaining = this.#limits.maxTextBytes;
     this.#eachText(count, (from, length) => {
       if (remaining <= 0) return;
-      // Skips bytes that cannot be needed: in UTF-8, `remaining` characters take at most `remaining * 4` bytes.
-      const end = from + Math.min(length, remaining * 4);
-      const text = this.#bytes.toString('utf8', from, end).slice(0, remaining);
-      kept.push(text);
-      remaining -= Math.max(text.length, 1);
+      const end = length <= remaining ? from + length : characterStart(this.#bytes, from + remaining);
+      kept.push(this.#bytes.toString('utf8', from, end));
+      remaining -= Math.max(length, 1);
     });
     return kept;
   }
@@ -177,4 +170,12 @@ export class FrameReader {
     const rest = this.#bytes.length - this.#at;
     if (length > rest) throw new FrameError(`the result is truncated: expected ${length} B, got ${rest} B`);
   }
+}
+
+/** @returns the position at which the UTF-8 character begins that contains the byte at `at`. */
+function characterStart(bytes: Buffer, at: number): number {
+  let start = at;
+  // A UTF-8 character has at most four bytes, and each byte after its first begins with the bits 10.
+  while (start > at - 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1;
+  return start;
 }

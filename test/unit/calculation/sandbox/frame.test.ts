@@ -109,16 +109,25 @@ describe('sandbox: result frames', () => {
     }
   });
 
-  test('a list of a million empty messages is cut to 1,000 messages when the limit is 1,000 characters (R-H7)', () => {
+  test('a list of a million empty messages is cut to 1,000 messages when the limit is 1,000 bytes (R-H7)', () => {
     const count = 1_000_000;
     const frame = Buffer.concat([int(MAGIC, 0, count), Buffer.alloc(count * 4), okFrame.subarray(8 + 4 + 4 + 7)]);
     expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });
   });
 
-  test('messages are cut to a maximum length in UTF-16 units, not in bytes (R-H7)', () => {
-    const frame = Buffer.concat([int(MAGIC, 0), texts('é€', '😀😀', 'x'), okFrame.subarray(8 + 4 + 4 + 7)]);
-    expect(decode(frame, { maxPoints: 10, maxTextBytes: 4 })).toMatchObject({ messages: ['é€', '😀'] });
-  });
+  test.each([
+    [4, ['é']],
+    [5, ['é€']],
+    [8, ['é€', '']],
+    [9, ['é€', '😀']],
+    [14, ['é€', '😀😀', 'x']],
+  ])(
+    'messages are cut to %i bytes in total, and a character is kept whole or left out (R-H7)',
+    (maxTextBytes, messages) => {
+      const frame = Buffer.concat([int(MAGIC, 0), texts('é€', '😀😀', 'x'), okFrame.subarray(8 + 4 + 4 + 7)]);
+      expect(decode(frame, { maxPoints: 10, maxTextBytes })).toMatchObject({ messages });
+    },
+  );
 
   test('more than 100 files are refused (R-H7)', () => {
     const frame = Buffer.concat([okFrame.subarray(0, okFrame.length - 4 - 4 - 8 - 4 - 3), int(101), Buffer.alloc(808)]);

@@ -40,7 +40,11 @@ const CREATE_ENTRIES = `
   create temp table import_entry (
     kind text, parent_id int, key text, name text, id int, occurrence int, total int
   ) on commit drop`;
-const INDEX_ENTRIES = 'create index on import_entry (kind, parent_id, key)';
+const INDEX_ENTRIES = [
+  'create index on import_entry (kind, parent_id, key)',
+  // Without this index, 1,000 problems with unknown names among 50,000 sites take 5.8 s instead of 0.15 s.
+  `create index on import_entry (kind, parent_id, name) where kind <> 'variables'`,
+];
 
 /** Plans the import. @returns the number of problems found. */
 export async function planImport(transaction: Transaction, { id, accountId }: ImportRef): Promise<number> {
@@ -54,7 +58,7 @@ export async function planImport(transaction: Transaction, { id, accountId }: Im
      where import_id = $1 and kind in ('sites', 'sources', 'variables') and (action is not null or target_id is not null or site_id is not null)`,
   );
   await run(CREATE_ENTRIES, []);
-  await run(INDEX_ENTRIES, []);
+  for (const statement of INDEX_ENTRIES) await run(statement, []);
   for (const kind of [KINDS.sites, KINDS.sources, KINDS.variables]) {
     if (kind.name === 'sources') await resolveParents(run, id, 'site', `kind in ('sources', 'variables')`, '0');
     if (kind.name === 'variables') await resolveParents(run, id, 'source', `kind = 'variables'`, 'r.site_id');
@@ -96,7 +100,7 @@ async function resolveParents(
   );
   const several = `(select e.total from import_entry e where ${entry} and e.occurrence = 1)`;
   const named = `(select count(*) from import_entry e where e.kind = '${parent}s' and e.parent_id = ${within}
-    and e.key like '=%' and '~' || e.name = r.${parent}_key)`;
+    and e.key like '=%' and e.name = substr(r.${parent}_key, 2))`;
   const advice = `identify the ${parent} by ${REFERENCE[`${parent}s` as const].own}`;
   const fact = `every ${parent} with this name has an identifier (number of such ${parent}s: %s); ${advice}`;
   await run(

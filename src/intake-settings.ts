@@ -106,7 +106,7 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum number of structure imports that one ingester processes at the same time, one per account. Each import uses one database connection.',
+    'Maximum number of structure imports that one ingester processes at the same time. These imports belong to different accounts. Each import uses one database connection.',
   ),
   STRUCTURE_IMPORT_RETENTION_DAYS: setting(
     integer(1, 3650).default(7),

@@ -48,7 +48,7 @@ parse_script <- function(script) {
 }
 
 # Converts R's syntax error to a tidemark_syntax_error. If the script does not close a string or a bracket, the new
-# error tells on which line the string or bracket starts. R's message is "<file>:LINE:COLUMN: text", followed by the
+# error names the line on which the string or bracket opens. R's message is "<file>:LINE:COLUMN: text", followed by the
 # lines of source.
 syntax_error <- function(condition, script) {
   text <- conditionMessage(condition)

@@ -133,7 +133,7 @@ struct runner_fds {
 };
 enum { RUNNER_RESULT_FD = 3, RUNNER_CONTROL_FD = 4 };
 
-/* Messages that a runner sends over the control socket. It may send a stage_error in place of MESSAGE_READY. */
+/* Messages that a runner sends over the control socket. The runner may send a stage_error in place of MESSAGE_READY. */
 enum { MESSAGE_READY = 'R', MESSAGE_DONE = 'D' };
 
 /* networks.c */

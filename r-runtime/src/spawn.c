@@ -36,7 +36,7 @@ void reach_line(int32_t line) {
  */
 static void become_runner(const struct zygote *z, struct run_header *h, const struct channels *c) {
   /*
-   * Closes the supervisor's ends of the channels. If they stayed open here, the runner would not see end of file when
+   * Closes the supervisor's ends of the channels in the runner. Otherwise, the runner would not see end of file when
    * the supervisor dies.
    */
   for (int i = 0; i < CHANNELS; i++) close(c->pairs[i][i == REQUEST ? 1 : 0]);

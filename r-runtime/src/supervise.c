@@ -130,7 +130,7 @@ static void send_result(struct run *r) {
 
 /*
  * Reads text output of the runner. Keeps the first max_text_bytes bytes. Reads and counts the rest without keeping it,
- * so that a script that prints gigabytes neither blocks nor fills the supervisor's memory.
+ * so that a script that prints gigabytes is not blocked and does not fill the supervisor's memory.
  */
 static int read_captured(struct run *r) {
   char scratch[BUFFER_BYTES];

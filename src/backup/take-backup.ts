@@ -158,7 +158,8 @@ async function removeUnfinished(directory: string): Promise<void> {
 async function removeOldBackups(directory: string, keep: number): Promise<void> {
   const backups = await listBackups(directory);
   for (const { name } of backups.slice(0, -keep)) {
-    // The rename hides the backup from `listBackups` first, because a partly removed backup must not be listed.
+    // The rename hides the backup before its files are removed, because `listBackups` must not list a partly removed
+    // backup.
     const removed = join(directory, `${UNFINISHED}${name}`);
     await rename(join(directory, name), removed);
     await rm(removed, { recursive: true });

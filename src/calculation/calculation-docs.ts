@@ -126,7 +126,7 @@ const runWithDeclaration = run
   .extend({
     declaration: z.unknown().meta({
       description:
-        'The declaration that was run, with defaults filled in; null when `declarationHash` is null, and for users who may not read all sites.',
+        'The declaration that was run, with defaults filled in. It is null if `declarationHash` is null or if the user does not have access to all sites.',
     }),
   })
   .meta({ id: 'RunWithDeclaration' });

@@ -10,7 +10,7 @@ import { refuse } from './refuse-malformed.ts';
 export interface BodyRate {
   /** Minimum rate of a request body; 0 means no minimum. */
   readonly bytesPerSec: number;
-  /** Number of seconds for which a client may send nothing before the client counts as too slow. */
+  /** A client that sends nothing for more than this number of seconds is too slow. */
   readonly graceSec: number;
 }
 

@@ -66,7 +66,7 @@ export const notFoundHandler: NotFoundHandler<RequestIdEnv> = (c) =>
   respond(c, new DomainError('not_found', `no route matches ${c.req.method} ${c.req.path}`));
 
 const DEPENDENCY_FAILED =
-  'a request failed because of a dependency (see the cause of err); the client may repeat the request';
+  'a request failed because of a dependency (see the cause of err); the client can repeat the request';
 
 function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): DomainError {
   const { requestId } = c.var;

@@ -119,8 +119,8 @@ export function startIngester(services: IngesterServices): Ingester {
     });
     if (!portion) return;
     backOff.succeeded(key);
-    // Relays events even when no batch waits: a push that wrote its points directly, without a batch, has appended
-    // events to the outbox too.
+    // Relays events even when no batch waits: a push that writes its points directly, without a batch, also appends
+    // events to the outbox.
     await outbox.relay();
     // Queues the account again instead of looping: a busy account must not starve other accounts or delay a stop.
     if (portion.batches > 0 && portion.isMoreWaiting) await queue.wake([key]);

@@ -20,7 +20,7 @@ export const LOG_DIRECTORY = join(LOCAL_DIRECTORY, 'log');
 /** File with the addresses and credentials of the running stack, for scripts and people. */
 export const STACK_FILE = join(LOCAL_DIRECTORY, 'stack.json');
 
-/** Path of the Node that package-lock.json pins. This version of Node runs TypeScript. */
+/** Path of the Node.js executable that package-lock.json pins. This version runs TypeScript. */
 export const PINNED_NODE = join(CHECKOUT, 'node_modules/.bin/node');
 
 /** Directory of the cached root file systems: `${XDG_CACHE_HOME:-~/.cache}/tidemark`. */

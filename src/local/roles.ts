@@ -57,8 +57,8 @@ export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   await stop();
   if (report) throw new SetupError(report.message);
   const what = hasEnded
-    ? 'The roles ended before they were ready'
-    : `The roles were not ready within ${READY_TIMEOUT_MS / 1000} s`;
+    ? 'The server processes ended before they were ready'
+    : `The server processes were not ready within ${READY_TIMEOUT_MS / 1000} s`;
   throw new SetupError(`${what}; the end of the log:\n${readLogEnd(options.logFile)}`);
 }
 

@@ -24,7 +24,7 @@ export interface Dictionary {
   readonly tagSetIds: (accountId: number, tagSets: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
   /**
    * Finds the VersionTags and tag sets for all ids in the chunks.
-   * @param queryable connection for the query; no rows may be streaming on this connection. Default: the pool.
+   * @param queryable connection for the query; this connection must not be streaming rows. Default: the pool.
    */
   readonly labelsOf: (chunks: readonly CodedLabels[], queryable?: Queryable) => Promise<Labels>;
 }

@@ -53,8 +53,8 @@ export interface Pusher {
 }
 
 /**
- * End of the message `no variable has …`, for a user who has access only to some sites or sources. The message ends in
- * this way whether or not a variable outside that access matches, so that it does not reveal such a variable.
+ * End of the message `no variable has …`, for a user who has access only to some sites or sources. The message is the
+ * same when a variable matches that the user may not access, so that it does not reveal this variable.
  */
 const WITHIN_REACH =
   ' among the variables that the user may push to (which requires Write access to the site or the source)';

@@ -16,8 +16,8 @@ import { toMicros, type Zoned } from './read-request.ts';
 const UTC = 'UTC';
 
 /**
- * @returns the request with every date as an instant, and the zone that was applied, which is undefined
- * when every date had a zone.
+ * @returns the request with every date as an instant, and the zone that was applied to the dates without a zone;
+ *   undefined when there were none.
  * @throws {DomainError} invalid_input in the same cases as `Zoned.in`.
  */
 export async function settleDates<Request>(

@@ -123,9 +123,9 @@ export interface ListingParts extends ListingServices {
 /** A page of at most this many rows is read by one query; a larger page or a whole listing is streamed. */
 const ROWS_AT_ONCE = 1000;
 /**
- * A page of rows with JSON members has smaller limits, because a JSON member can take a megabyte. One query reads such
- * a page if the page has at most LARGE_ROWS_AT_ONCE rows and at most LARGE_BYTES_AT_ONCE bytes of JSON. A larger page
- * or a whole listing is streamed.
+ * A page of rows with JSON members has smaller limits than other pages, because a JSON member can take a megabyte. The
+ * page is read by a single query if it has at most LARGE_ROWS_AT_ONCE rows and LARGE_BYTES_AT_ONCE bytes of JSON. A
+ * larger page or a whole listing is streamed.
  */
 const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;

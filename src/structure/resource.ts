@@ -34,11 +34,11 @@ export interface Resource {
   /** SQL expression of the site id of a row, for site access. */
   readonly siteId: string;
   /**
-   * The parent ids that an event about a row contains: the name of each id, such as `siteId`, with its SQL expression.
-   * An event also contains the `id` and the `name` of the row itself.
+   * The parent ids in an event about a row. The key is the name of the id, such as `siteId`; the value is its SQL
+   * expression. An event also contains the `id` and the `name` of the row itself.
    */
   readonly parents: Readonly<Record<string, string>>;
-  /** Members that clients write, by name. */
+  /** The members that clients can write. The key is the name of the member. */
   readonly fields: Readonly<Record<string, Field>>;
   /** SQL expression of each read-only member. */
   readonly derived: Readonly<Record<string, string>>;

@@ -1,4 +1,7 @@
-/** When settings are invalid or services fail, roles and commands neither print nor log secrets (R-K1, R-K4). */
+/**
+ * When settings are invalid or services fail, the server processes and the commands neither print nor log secrets
+ * (R-K1, R-K4).
+ */
 import { spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';

@@ -29,7 +29,7 @@ import { countViews, createView, deleteView, getView, listViews, saveView, type 
 /** A saved filter as clients write it. */
 export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
 
-/** Query of listings that have no parameters besides paging (§4.3). */
+/** Query parameters of a listing that takes only the paging parameters (§4.3). */
 export const USER_MAPPING_LIST = declareQuery(PAGING, { isListing: true });
 
 export interface UserListingServices extends ListingServices {

@@ -29,7 +29,7 @@ export const FIND_RUNS_AT = `
 /**
  * Finds the runs that stored versions of a variable. The caller must have checked that the variable may be read.
  * @param versionTimestamps VersionTimestamps of the versions, in microseconds.
- * @returns the run of each VersionTimestamp; a VersionTimestamp that no recorded run stored is left out.
+ * @returns the run of each VersionTimestamp. A VersionTimestamp without a recorded run is left out.
  */
 export async function findRunOrigins(
   queryable: Queryable,

@@ -39,7 +39,7 @@ interface Wanted {
 export async function makeControlGroup(limits: SharedLimits): Promise<ControlGroup | undefined> {
   const wanted = await findDirectories(limits, makeOwnedName());
   const directories = [...new Set(wanted.map(({ directory }) => directory))];
-  // Removes the groups of killed calculators, except groups that still have a process.
+  // Removes the control groups of killed calculators, except control groups that still have a process.
   for (const directory of directories) await removeAll(await findLeftovers(dirname(directory)), 1);
   try {
     for (const directory of directories) await mkdir(directory);

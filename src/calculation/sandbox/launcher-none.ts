@@ -1,8 +1,8 @@
 /**
- * Launcher without a container: R has R_ROOT as its root directory, and is confined by rlimits and the system-call
- * filter only. R runs under a user id of its own when the calculator is root, else as the calculator's user. All runs
- * share /tmp, and each run sees the processes of the other runs; only the filter keeps a run from the network. Meant
- * for machines whose kernel refuses user namespaces; needs SANDBOX_ALLOW_NONE.
+ * Launcher without a container: R has R_ROOT as its root directory, and is confined by nothing but rlimits and the
+ * system-call filter. R runs under a user id of its own when the calculator is root, else as the calculator's user. All
+ * runs share /tmp, and each run sees the processes of the other runs. The filter blocks the network. Meant for machines
+ * whose kernel refuses user namespaces; needs SANDBOX_ALLOW_NONE.
  */
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, rm } from 'node:fs/promises';

@@ -64,7 +64,7 @@ export async function bodyOf<Data>(call: Promise<Result<Data>>): Promise<Data> {
 }
 
 /**
- * @returns the body, and the number of items on all pages; NaN when the API did not send the number.
+ * @returns the body, and the number of items on all pages. The number is NaN when the API did not send it.
  * @throws {ApiError} unless the call succeeded.
  */
 export async function answerOf<Data>(

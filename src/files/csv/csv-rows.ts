@@ -1,7 +1,7 @@
 /**
- * Adds the records of a CSV file to the `RowCollector` as rows. When the date and the number of a record are in the
- * usual notation, `cells/plain-cell-scanner.ts` reads them directly from the bytes. Otherwise, `cells/cell-parser.ts`
- * parses the text of the cells.
+ * Adds the records of a CSV file to the `RowCollector` as rows. Dates and values in the usual notation are read
+ * directly from the bytes by `cells/plain-cell-scanner.ts`. The text of all other cells is parsed by
+ * `cells/cell-parser.ts`.
  */
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-parser.ts';
 import { isPlainLocal, PlainDates, plainNumber } from '../cells/plain-cell-scanner.ts';

@@ -39,7 +39,7 @@ function assertCsvStart(start: string): void {
   // If the header (the first line that is not blank) contains a NUL, the whole file is rejected. If a later line
   // contains a NUL, only the row of that line is rejected.
   if (/^\s*[^\r\n]*\0/.test(start)) {
-    throw new FileRefusal('wrong_format', 'the file must be CSV in UTF-8, got NUL bytes in its header');
+    throw new FileRefusal('wrong_format', 'the file must be CSV in UTF-8, but its header contains NUL bytes');
   }
   if (start === '') throw new FileRefusal('empty_file', 'the file is empty');
   if (start.slice(markBytes(start)).trim() === '') {

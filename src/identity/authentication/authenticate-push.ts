@@ -18,7 +18,7 @@ import type { Credentials, ExchangedToken, ExchangePassword } from './exchange-p
 import type { VerifiedToken } from './verify-token.ts';
 
 export interface BasicAuthentication extends Authentication {
-  /** Exchanges the password of HTTP Basic for a token; undefined means that Basic is refused. */
+  /** Exchanges the password of HTTP Basic for a token. Without this function, HTTP Basic is refused. */
   readonly exchangePassword: ExchangePassword | undefined;
   /** Runs before each check of a password. An error that it throws becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;

@@ -79,7 +79,7 @@ export function requirePermission(permission: Permission): MiddlewareHandler<Cal
   };
 }
 
-/** Middleware that requires a role or a higher one (R-B8). Mount it after `authenticate`. */
+/** Middleware that requires `role` or a higher role (R-B8). Mount it after `authenticate`. */
 export function requireRole(role: Role): MiddlewareHandler<CallerEnv> {
   return async (c, next) => {
     assertRole(c.var.caller, role);

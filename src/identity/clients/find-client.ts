@@ -38,7 +38,7 @@ interface ClientRow {
   readonly client_id: string;
   /** Hash of the client's secret; null for a public client. */
   readonly secret_hash: string | null;
-  /** Hash of the previous secret; null when there is none or it is no longer valid. */
+  /** Hash of the previous secret; null when there is no previous secret or when that secret is no longer valid. */
   readonly previous_secret_hash: string | null;
   readonly name: string | null;
   readonly redirect_uris: readonly string[];

@@ -54,9 +54,9 @@ export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string):
 }
 
 /**
- * @returns address:port of the container of a service: the address on the service's first network that is not internal,
- *   and the container port of the service's first port mapping in compose.yaml.
- * @throws {Error} when the service publishes no port, or when all its networks are internal.
+ * @returns `address:port` of a service's container. The address is the one on the service's first non-internal network.
+ * The port is the container port of the service's first port mapping in compose.yaml.
+ * @throws {Error} when the service publishes no port, or has only internal networks.
  */
 export function publicAddress({ file, networks }: CheckPlan, name: string): string {
   const service = file.services[name];

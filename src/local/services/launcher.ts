@@ -12,8 +12,8 @@ import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
 import { SetupError } from '../setup-error.ts';
 
 /**
- * User id and group id of the services when this process runs as the superuser. In the root file system of the
- * database, /etc/passwd lists the user and /etc/group lists the group.
+ * User id and group id under which the services run when this process runs as root. The files /etc/passwd and
+ * /etc/group of the database's root file system list this user and this group.
  */
 export const SERVICE_ID = 26_001;
 

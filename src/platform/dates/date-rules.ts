@@ -46,8 +46,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MIDNIGHT = 'T00:00:00';
 const EPOCH_MILLIS = /^-?\d{12,13}$/;
 /**
- * A number closer to 0 than this is refused: it is more likely epoch seconds or `yyyyMMdd` than epoch milliseconds of
- * 1966 to 1973.
+ * The smallest absolute value that is accepted as epoch milliseconds. Smaller numbers would mean dates from 1966 to
+ * 1973, but are more likely epoch seconds or `yyyyMMdd`.
  */
 const MIN_EPOCH_MILLIS = 1e11;
 /** Twelve digits that are a civil date and time: `yyyyMMddHHmm`. */

@@ -57,7 +57,7 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
    * lists these names. Otherwise, if parameters are invalid, the error lists these parameters.
    */
   parse(address: string): QueryValues<Parameters>;
-  /** Parses parameter values from a source other than a URL, such as a body. Ignores unknown names. */
+  /** Parses parameter values that do not come from a URL, for example from a body. Ignores unknown names. */
   read(source: QuerySource): QueryValues<Parameters>;
   /** Returns the location of a parameter in a URL, for error messages. */
   locationOf(name: keyof QueryValues<Parameters> & string): InputLocation;

@@ -112,7 +112,7 @@ async function packChunk(connection: Connection, { chunkId, name, writeCount }: 
 }
 
 async function packIndex(connection: Connection, { name, isValid }: { name: string; isValid: boolean }): Promise<void> {
-  // An invalid index is left over from an interrupted rebuild.
+  // An invalid index is what an interrupted rebuild left behind.
   if (!isValid) return void (await connection.query(`drop index concurrently ${name}`));
   await connection.query(`alter index ${name} set (fillfactor = ${FILLFACTOR})`);
   await connection.query(`reindex index concurrently ${name}`);

@@ -16,7 +16,8 @@ export interface WriteStamp {
    */
   readonly fromMicros: Micros;
   /**
-   * Last VersionTimestamp of the range, inclusive. If any date has several rows, `toMicros` is later than `fromMicros`.
+   * Last VersionTimestamp of the range, inclusive. It is later than `fromMicros` if a date occurs in several of the
+   * rows.
    */
   readonly toMicros: Micros;
   readonly variableIds: ReadonlySet<number>;

@@ -44,9 +44,9 @@ export type Notice = Parameters<NoteCuts>;
 
 /**
  * Returns the statements of the round trip that opens the snapshot of a read. The statements find rollups. If the
- * selection reads more than the latest versions, the statements also find history cuts (`toNotice`). If the read needs
- * no labels, the statements also restrict the planner (`streamFromIndexes`). If the read needs labels, the planner is
- * restricted later, because finding tag sets needs a bitmap scan.
+ * selection reads more than the latest versions, the statements also find history cuts (`toNotice`). They also restrict
+ * the planner (`streamFromIndexes`), unless the read needs labels: then the planner is restricted later, because
+ * finding tag sets needs a bitmap scan.
  */
 export function openingOf(selection: PointSelection): readonly string[] {
   const cuts = selectHistoryCuts(selection);

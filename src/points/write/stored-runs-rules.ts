@@ -79,7 +79,7 @@ export interface RunWriter {
 export interface RunTarget {
   readonly variableId: number;
   readonly versionLimit: number;
-  /** Returns the sets to which a run of dates with this VersionTag id belongs. */
+  /** Returns the sets that receive a run of dates with this VersionTag id. */
   setsFor(versionTagId: number): readonly (keyof ChunkRuns)[];
 }
 

@@ -50,7 +50,7 @@ export function toDate(value: unknown): ParsedDate | undefined {
   return typeof value === 'string' ? parseDate(value) : undefined;
 }
 
-/** @returns the number that a numeric text means; a number or any other value unchanged. */
+/** Converts a numeric text to its number. Returns any other value unchanged. */
 export function toNumber(value: unknown): unknown {
   return typeof value === 'string' && NUMBER_TEXT.test(value) ? Number(value) : value;
 }

@@ -76,8 +76,8 @@ function admit(
 }
 
 /**
- * Returns true when the request has a header more than once. The app must then handle the request, because this handler
- * sees only the first value of such a header, but the app joins all values.
+ * Returns true when the request contains the header `name` more than once. The app must then handle the request,
+ * because the app joins the values, but this handler sees only the first value.
  * @param name name of the header, in lower case.
  */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {

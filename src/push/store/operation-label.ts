@@ -20,7 +20,10 @@ export function makeLabel(nowMillis: number): string {
   return makeStem(nowMillis) + counterText();
 }
 
-/** @returns the label of the first push in a new shared row. It ends with 0000, the position of the push in the row. */
+/**
+ * @returns the label of the first push in a new shared row. The label ends with 0000, the position of the push in the
+ * row.
+ */
 export function makeSharedLabel(nowMillis: number): string {
   return makeStem(nowMillis) + hex(0);
 }

@@ -8,7 +8,9 @@ export interface UnitConversion {
   readonly offset: number;
 }
 
-/** Returns the conversion of values from the unit `from` to the unit `to`, which must be of the same family (R-C8). */
+/**
+ * Returns the conversion of values from the unit `from` to the unit `to`. Both units must be in the same family (R-C8).
+ */
 export function scaleBetween(from: UnitConversion, to: UnitConversion): LinearScale {
   const ratio = tidy(to.divisor / from.divisor);
   const isGrowing = Math.abs(ratio) >= 1;

@@ -21,9 +21,9 @@ export interface DropRecorder {
   write(ended: readonly string[]): Promise<void>;
 }
 
-// A gap stays open until the next message for its webhook is stored. Each statement below handles the gaps of all
-// webhooks at once, because the relay of the outbox waits meanwhile, and an account may have a hundred webhooks whose
-// receivers are down.
+// A gap stays open until the next message for its webhook is stored. An account may have a hundred webhooks whose
+// receivers are down, and the relay of the outbox waits until their gaps are stored. Therefore, each statement below
+// handles the gaps of all webhooks at once.
 const WIDEN = `
   with hook as materialized (
     select webhook.id, account_id, event_type, coalesce(gap_event_id, gen_random_uuid()) as event_id, gap.*

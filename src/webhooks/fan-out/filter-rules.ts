@@ -7,8 +7,8 @@
 import type { WebhookFilter } from '../webhook.ts';
 
 /**
- * Ids by which a filter can match an occurrence, or one variable of an occurrence. When the occurrence is a move, the
- * ids include those of both the old and the new parent.
+ * The ids that a filter compares with its own ids. If a resource was moved, they include the ids of the old parent and
+ * of the new parent.
  */
 export interface Concern {
   readonly variableId?: number;

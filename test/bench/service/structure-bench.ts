@@ -123,8 +123,8 @@ async function benchPages(
 }
 
 /**
- * Sends a GET request without `Accept-Encoding`, so that the answer is not compressed. The rows of the SELECT with
- * which the request is compared are not compressed either.
+ * Sends a GET request without `Accept-Encoding`, so that the answer is not compressed. The bench compares the request
+ * with a SELECT, whose rows are not compressed either.
  */
 function getJson(url: string, agent: http.Agent, token: string): Promise<readonly unknown[]> {
   return new Promise((resolve, reject) => {

@@ -38,7 +38,7 @@ describe('accounts: two managers send concurrent requests', () => {
     ['lock each other', 'lock'],
     ['delete each other', 'delete'],
     ['remove each other from the account', 'remove'],
-  ] as const)('to %s: one request succeeds and the other is refused (R-B5, R-B8)', async (_aim, change) => {
+  ] as const)('when both requests are to %s, one succeeds and the other is refused (R-B5, R-B8)', async (_aim, change) => {
     for (let round = 0; round < 5; round++) {
       const names = [`${change}-${round}-a`, `${change}-${round}-b`];
       for (const name of names) await addPerson(api, name, { role: 'MANAGER' });

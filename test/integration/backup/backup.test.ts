@@ -185,7 +185,7 @@ describe('backup', () => {
     });
   });
 
-  it('reports to which instants a backup can be restored, and keeps only the requested number of the newest backups (R-D1)', async () => {
+  it('lists the instants that each backup can restore, and deletes all but the requested number of backups (R-D1)', async () => {
     expect(printed).toEqual([
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
       expect.stringMatching(/^restorable only to 2\S+Z, because no WAL is archived: start `archive`, then/),

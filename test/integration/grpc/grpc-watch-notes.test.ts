@@ -215,7 +215,7 @@ describe('watch: records of rewrites', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('if earlier writes have no records, migration 0029 creates one record per variable; a watch then finds the same points as if every rewrite had its own record (R-J1)', async () => {
+  it('for rewrites without a record, migration 0029 creates one record per variable; a watch then finds the same points as if every rewrite had a record (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [

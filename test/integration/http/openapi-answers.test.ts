@@ -162,7 +162,7 @@ describe('openapi: the issuer', () => {
     ['a wrong password', 400, { ...demo, password: 'wrong' }],
     ['a wrong client secret', 401, { ...demo, client_secret: 'wrong', password: PASSWORD }],
   ])(
-    'the answer to a token request that contains %s matches the OpenAPI document (R-B3, R-A9)',
+    'when a token request has %s, the answer matches the OpenAPI document (R-B3, R-A9)',
     async (_what, expected, form) => {
       const check = await fetchAnswerChecker(api.origin);
       const response = await fetch(api.origin + TOKEN, { method: 'POST', body: new URLSearchParams(form) });

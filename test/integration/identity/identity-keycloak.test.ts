@@ -185,7 +185,7 @@ describe('Keycloak: changes by a manager', () => {
     expect(Object.fromEntries(mail?.query ?? [])).toEqual({ lifespan: '3600', client_id: 'tidemark-account' });
   });
 
-  it('deleting a user also deletes the user at Keycloak, and succeeds when the user is missing there (R-B2)', async () => {
+  it('deleting a user also deletes the user at Keycloak; a user who is missing at Keycloak can be deleted too (R-B2)', async () => {
     for (const isGone of [false, true]) {
       await create('delete');
       const id = await userIdOf(api, 'delete');

@@ -62,7 +62,7 @@ async function gauges(): Promise<ReadonlyMap<string, number | undefined>> {
 }
 
 describe('metrics: backlog gauges (R-A9)', () => {
-  test('count the work that waits, is due or runs; batches set aside as dead letters are counted separately', async () => {
+  test('the gauges count the work that waits, is due or runs; a separate gauge counts dead letters', async () => {
     expect(Object.fromEntries(await gauges())).toMatchObject({
       ...{ tidemark_push_waiting_batches: 2, tidemark_push_waiting_bytes: 10, tidemark_push_set_aside_batches: 3 },
       ...{ tidemark_outbox_events: DONE, tidemark_calculation_due: 2, tidemark_calculation_running: 1 },

@@ -34,7 +34,7 @@ afterAll(async () => {
   await drop?.();
 });
 
-/** Reads the stream to its end. @returns the content of its messages, without their heads. */
+/** Reads the stream to its end. @returns the content of the messages, without the message headers. */
 async function collect(connection: Transaction, stream: CopyOut): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of connection.query(stream)) pieces.push(Buffer.from(piece));

@@ -70,7 +70,7 @@ describe('points: an as-of read', () => {
       isRead = true;
     });
     // While the writer's transaction is open, a read without an as-of instant returns the committed value; the as-of
-    // read has no result yet.
+    // read still waits.
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1]);
     expect(isRead).toBe(false);
     await writer.commit();
@@ -122,8 +122,8 @@ describe('points: an as-of read', () => {
       reader.release();
       hasEnded = true;
     });
-    // `awaitWriters` has already sent the query that lists the open writers. A connection runs queries in order, so
-    // this query has ended when `select` ends.
+    // `awaitWriters` has already sent its query on this connection. A connection runs its queries in order, so the
+    // query of `awaitWriters` has ended when `select` ends.
     await reader.query('select');
     const later = await writeAndHold(encode([second], 1));
     expect(hasEnded).toBe(false);

@@ -16,7 +16,7 @@ afterAll(() => api.close());
 
 /**
  * Starts an API that limits each mapper to 128 MiB of memory and to a duration of `timeoutMs`. The manager of the
- * account may push through mappers.
+ * account may push data that a mapper converts.
  */
 async function startMapperApi(timeoutMs: number): Promise<TestApi> {
   const started = await startTestApi({ MAPPER_TIMEOUT_MS: String(timeoutMs), MAPPER_MEMORY_MEBIBYTES: '128' });
@@ -170,7 +170,7 @@ describe('push: a hostile mapper', () => {
     it.each([
       ['runs without end', '($f := function($x){ $f($x + 1) }; $f(0))'],
       ['backtracks without end', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/)'],
-    ])('fails when it %s; the answer has the reason, and the API still answers (R-D9)', (_what, expression) =>
+    ])('when a mapper %s, its push fails with the reason, and the API still answers (R-D9)', (_what, expression) =>
       expectToFailAlone(expression, 'must end within 2500 ms', impatient.manager),
     );
   });
@@ -178,7 +178,7 @@ describe('push: a hostile mapper', () => {
   it.each([
     ['recurses without end', '($f := function($x){ 1 + $f($x) }; $f(0))', 'Stack overflow'],
     ['builds a huge array', '[1..99999999]', 'range operator'],
-  ])('fails when it %s; the answer has the reason, and the API still answers (R-D9)', (_what, expression, reason) =>
+  ])('when a mapper %s, its push fails with the reason, and the API still answers (R-D9)', (_what, expression, reason) =>
     expectToFailAlone(expression, reason),
   );
 

@@ -12,7 +12,7 @@ import { createStoredWorld, type StoredWorld } from '../../support/fixtures/worl
 import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
 import { BEGIN_HOLDING } from '../../support/services/stack.ts';
 
-/** Number of readings that makes a batch large. */
+/** A batch with this number of readings is large. */
 const LARGE = 21_000;
 const START = Date.UTC(2026, 0, 1);
 

@@ -122,7 +122,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect((await find((labels[0] ?? '').toUpperCase())).status).toBe(404);
   });
 
-  it('the label of each push names the row and the position of the push in the row, for up to 65,536 pushes (R-D7)', () => {
+  it('a row holds up to 65,536 pushes; the label of each push names the row and the position of the push in the row (R-D7)', () => {
     const shared = '0199c0de-0000-7abc-8def-0123456789ab'.replace(/.{4}$/, '0000');
     expect([0, 1, 255, 65_535].map((position) => readMemberLabel(memberLabel(shared, position)))).toEqual(
       [0, 1, 255, 65_535].map((position) => ({ shared, position })),

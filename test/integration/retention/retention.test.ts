@@ -316,7 +316,7 @@ describe('retention: after the job has deleted all points older than the boundar
     expect((await metadataOf({ variableIds: [variableId] })).get('raw-from')).toEqual([item]);
   });
 
-  test('if a read covers a variable with removed versions and a variable with rolled-up points, gRPC sends both history-from and raw-from (R-F9)', async () => {
+  test('if one variable of a read has removed versions and another has rolled-up points, gRPC sends both `history-from` and `raw-from` (R-F9)', async () => {
     const cutId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) {
       await manager.post('/api/data', [{ variableId: cutId, data: [{ date: boundary, value }] }]);

@@ -137,7 +137,7 @@ describe('forms: a definition', () => {
     expect((await stranger.put(`/form/${other.id}`, { entityType: 'Variable' })).status).toBe(204);
   });
 
-  it('cannot be renamed while a resource has values of the form; the answer is 409', async () => {
+  it('renaming a form is refused with 409 while a resource has values of the form', async () => {
     const form = await createForm();
     const id = await createSource(api.manager, siteId, filled(form, { Power: 1 }));
     const { status, body } = await api.manager.send<{ message: string }>('PUT', `/form/${form.id}`, {

@@ -357,7 +357,7 @@ describe('catalogues: entries of an account (R-C8)', () => {
     }
   });
 
-  test('a feature cannot be deleted while a user has it at a level other than None (R-C3)', async () => {
+  test('a feature cannot be deleted while it is enabled for any user (R-C3)', async () => {
     const feature = await create('/account/features');
     const me = (await get<{ id: string }[]>('/account/usermapping')).body[0]?.id;
     const written = [{ id: feature.id, level: 'Read' }];

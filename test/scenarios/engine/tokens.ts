@@ -28,7 +28,10 @@ const TOKEN = /[ \t]+|#.*|(->|[{};,=])|("(?:[^"\\]|\\.)*")|([^\s{};,="#]+)/y;
  */
 export interface Cursor {
   readonly file: string;
-  /** Returns the next token, or the token `ahead` places after the next token. Does not move the cursor. */
+  /**
+   * Returns the next token without moving the cursor. With `ahead`, returns the token that many positions after the
+   * next token.
+   */
   readonly next: (ahead?: number) => Token;
   readonly position: () => SourcePosition;
   readonly take: () => Token;

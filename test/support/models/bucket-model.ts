@@ -1,6 +1,6 @@
 /**
- * Simple implementation of aggregates by civil buckets (R-G1), with which tests compare the product. It puts the points
- * into their buckets one by one.
+ * Simple implementation of aggregates by civil buckets (R-G1) that puts the points into their buckets one by one. Tests
+ * compare Tidemark's results with its results.
  */
 import type { Temporal } from 'temporal-polyfill';
 import { toInstant, toMicros } from '../../scenarios/engine/instants.ts';

@@ -27,8 +27,8 @@ export interface TestApi {
   readonly accountId: number;
   readonly otherAccountId: number;
   /**
-   * A MANAGER who may push. Every answer that this client or a client below receives is checked against the OpenAPI
-   * document.
+   * Client of a MANAGER who may push. Every answer that this client or a client declared below receives is checked
+   * against the OpenAPI document.
    */
   readonly manager: TestClient;
   /** A MANAGER of the account `otherAccountId` who may push. */

@@ -27,7 +27,7 @@ describe('backup: names of WAL segments', () => {
     expect(segmentOf(position, timeline, SEGMENT)).toBe(expected);
   });
 
-  test('a text that is not a position is refused', () => {
+  test('an invalid WAL position is refused', () => {
     expect(() => segmentOf('start', 1, SEGMENT)).toThrow('must look like 0/2000028, got start');
   });
 });

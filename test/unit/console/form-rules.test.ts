@@ -57,7 +57,7 @@ describe('console forms: values', () => {
     );
   });
 
-  test('change only in the fields that the user edited; other members of clientData stay', () => {
+  test('only the fields that the user edited change; other members of clientData stay as they were', () => {
     const clientData = { free: 1, Contract: { Terms: { Power: 5, Green: true }, Old: { x: 1 } } };
     const saved = toFormTexts([FORM], clientData);
     const texts = { ...saved, [path('Tariff')]: '2', [path('Green')]: '' };

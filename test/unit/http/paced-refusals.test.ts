@@ -47,7 +47,7 @@ describe('http: paced refusals', () => {
     expect(calls).toEqual(['a', 'a', 'a']);
   });
 
-  it('refusals of one key are sent 10 ms apart; a refusal of another key is sent immediately (R-A14)', async () => {
+  it('refusals for the same client are sent 10 ms apart; a refusal for another client is sent immediately (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     await useUp('b');

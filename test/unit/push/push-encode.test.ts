@@ -128,7 +128,7 @@ describe('push: encoded readings', () => {
     );
   });
 
-  it('include only the last reading for each combination of variable, date and VersionTag; readings with the same date keep the order of the body (R-D5)', () => {
+  it('of several readings with the same variable, date and VersionTag, only the last is encoded; the encoded readings of one date keep the order of the body (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
         const { tuples, readingCount } = encode(elements);

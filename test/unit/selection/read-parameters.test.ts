@@ -49,7 +49,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   );
 
   test.each(PARAMETERS.filter(hasNames))(
-    'the parameter %s accepts every example of its schema, and every enum value written in lower case',
+    'the parameter %s accepts every example of its schema, and accepts lower case instead of upper case in every enum value',
     (_, parameter) => {
       const { enum: names = [], examples = [] } = schemaOf(parameter);
       for (const name of names) expect(read(parameter, name.toLowerCase())).toBe(name);

@@ -71,7 +71,7 @@ it('webhooks as a USER sees them: delivery statistics are shown only when the we
   );
 });
 
-it('webhooks as a USER sees them: possible credentials are masked, and the URL stays a URL (R-B9)', () => {
+it('webhooks as a USER sees them: possible credentials in the URL are masked, and the masked URL is still a valid URL (R-B9)', () => {
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);

@@ -177,7 +177,7 @@ describe('webhooks: the email about a webhook that the service disabled', () => 
   });
 });
 
-test('webhook delivery: the account semaphore refuses a webhook while all permits of the account are taken; `leave()` returns the refused webhook that has waited longest, if any (R-I3)', () => {
+test('webhook delivery: while all permits of an account are taken, its semaphore makes further webhooks wait; `leave()` returns the webhook that has waited longest, if any (R-I3)', () => {
   const semaphore = openAccountSemaphore(2);
   expect(['a', 'b', 'c', 'c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true, false, false, false]);
   expect(semaphore.tryEnter(2, 'e')).toBe(true);

@@ -1,7 +1,7 @@
 /** Texts of "Webhooks" in English. */
 export const en = {
   title: 'Webhooks',
-  lead: 'A webhook sends a signed message to another system when an event occurs: points arrive, a calculation fails, a user is created.',
+  lead: 'A webhook sends a signed message to another system when an event occurs, for example when points arrive or a calculation fails.',
   none: 'No webhooks yet',
   noneHint: 'Create a webhook to notify another system about events in this account.',
   create: 'New webhook',

@@ -54,8 +54,8 @@ export interface Kind {
 }
 
 /**
- * Members by which a row names the site and source that it belongs to. The formulas of a calculated variable use the
- * same members to name the variables and forms that they read.
+ * Members by which a row names its site and its source. A formula of a calculated variable uses the same members to
+ * name each variable or form that the formula reads.
  */
 export const REFERENCE: Readonly<Record<KindName, KeyMembers>> = {
   sites: { own: 'siteExternalId', name: 'siteName', occurrence: 'siteOccurrence' },

@@ -242,9 +242,9 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * @returns for each lookup, the resources that have the key of the lookup. The key of a resource is its identifier or,
- * if the resource has no identifier, its name. If no resource has the key, a resource with an identifier is found by
- * its name, on two conditions:
+ * Finds the resources whose key is the key of a lookup. The key of a resource is its identifier or, if the resource has
+ * no identifier, its name. If no resource has the key, a lookup by name also finds a resource that has this name and an
+ * identifier, on two conditions:
  * - The lookup sets no occurrence.
  * - No other resource with an identifier has the same name.
  */

@@ -1,6 +1,6 @@
 /**
- * Memory of push bodies: account A opens pushes that announce 50 MiB each and fill as much memory as they can get.
- * Account B pushes one reading.
+ * Tests the memory for push bodies. Account A opens pushes that announce 50 MiB each, until no memory is left. Account
+ * B pushes one reading.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openStalledBody } from '../../../support/clients/stalled-body.ts';

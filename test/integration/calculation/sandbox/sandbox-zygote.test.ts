@@ -93,7 +93,7 @@ test('zygote: a zygote that SIGSTOP has stopped is replaced by a standby within 
 });
 
 test.concurrent.each(['SIGSTOP', 'SIGKILL'] as const)(
-  'zygote: when a zygote gets %s while the standby is still starting, the zygote ends within 5 s with a log entry, and the standby replaces it (R-H7)',
+  'zygote: when a zygote receives %s while the standby is still starting, the zygote ends within 5 s, the end is logged, and the standby replaces the zygote (R-H7)',
   async (signal) => {
     const launched: Container[] = [];
     const counted = createMetrics();

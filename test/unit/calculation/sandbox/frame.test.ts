@@ -292,10 +292,10 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
   });
 
   test.each([
-    ['that ran alone', 'run', true],
-    ['that ran beside another run', 'sandbox', false],
+    ['no other run was under way', 'run', true],
+    ['another run was under way', 'sandbox', false],
   ] as const)(
-    'an answer without a trailer is a fault; for a run %s, the cause of the fault is `%s` (R-H7)',
+    'an answer without a trailer is a fault; if %s, the cause of the fault is `%s` (R-H7)',
     (_where, cause, isAlone) => {
       const answer = { result: okFrame, output: '', trailer: null };
       expect(outcomeOf(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });

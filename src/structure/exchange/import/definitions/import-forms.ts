@@ -19,7 +19,7 @@ interface StagedForm {
   readonly ordinal: number;
   readonly place: string;
   readonly members: FormRow;
-  /** Name in lower case, computed by PostgreSQL as in the unique index `form_name`. */
+  /** Name in lower case. PostgreSQL computes it with the expression of the unique index `form_name`. */
   readonly lowerName: string;
 }
 

@@ -146,8 +146,8 @@ static int limit(int resource, uint64_t soft, uint64_t hard) {
 static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
   uint64_t address = z->base_address_bytes + h->memory_bytes;
   /*
-   * Allows 8 processes more than the supervisor does, so that the supervisor can see that there are too many and report
-   * the limit (supervise.c).
+   * The kernel allows 8 processes more than the supervisor, so that the supervisor can see that the limit is exceeded
+   * and can report it (supervise.c).
    */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||

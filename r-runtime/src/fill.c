@@ -71,8 +71,8 @@ static uintptr_t fill_chunks(void) {
 }
 
 /*
- * Allocates up to MAX_OBJECTS objects. Stops early when an object lies at or above `top`, where no memory was used
- * before.
+ * Allocates up to MAX_OBJECTS objects. Stops early when the address of an object is `top` or higher: memory from `top`
+ * on was never used before.
  */
 static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
   for (int i = 0; i < MAX_OBJECTS; i++) {

@@ -268,7 +268,10 @@ function isSame(before: VariableState | undefined, now: VariableState): boolean 
   );
 }
 
-/** Wakes the watch when it has missed a write; ends it when the variable is deleted or hidden from the caller. */
+/**
+ * Wakes the watch when the watch has missed a write. Ends the watch when the variable is deleted or is hidden from the
+ * caller.
+ */
 function compare({ watch, caller }: Entry, variableId: number, now: VariableState | undefined): void {
   if (!now || !isVisible(caller, now)) {
     watch.end(notFound(variableId));

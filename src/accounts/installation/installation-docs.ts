@@ -74,7 +74,7 @@ const installation = z
   .object({
     checkedDate: instantSchema,
     waiting: z.record(z.string(), z.number()).meta({
-      description: 'Waiting work by metric name, such as `tidemark_push_waiting_batches`; counts stop at 100,000.',
+      description: 'Waiting work by metric name, such as `tidemark_push_waiting_batches`. A number of 100,000 means 100,000 or more.',
     }),
     ...shape,
     storage: z.array(stored).nullable().meta({

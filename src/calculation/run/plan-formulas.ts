@@ -23,9 +23,10 @@ export interface PlannedFormula {
 }
 
 /**
- * Plans the runs of formulas. A formula with a script runs in two cases: a changed date lies in the period of the
- * formula, or the change affects a date in this period through the window of an input. In the second case, the formula
- * runs for one date of the period, namely the date nearest to the change (R-H1, R-H6).
+ * Plans the runs of formulas. A formula with a script runs if a changed date lies in its period. It also runs if no
+ * changed date lies in its period, but the window of an input at a date of the period contains a changed date. In this
+ * second case, the formula runs for one date only: the date of the period that is nearest to the changed dates (R-H1,
+ * R-H6).
  */
 export function planFormulas(
   declaration: Declaration,

@@ -6,7 +6,7 @@ import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { readEvents } from './event-stream.ts';
 
-/** Pause between the end or the failure of the stream and the next attempt to open it. */
+/** Pause after the stream has ended or failed, before the next attempt to open the stream. */
 const RETRY_MS = 2000;
 
 interface Followed<Status> {

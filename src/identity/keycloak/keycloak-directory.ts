@@ -187,7 +187,7 @@ async function readUser(database: Queryable, userId: string) {
     [userId],
   );
   const [user] = rows;
-  if (!user) throw new Error(`user ${userId} must exist in the transaction that changes the user`);
+  if (!user) throw new Error(`user ${userId} does not exist in the database`);
   return user;
 }
 

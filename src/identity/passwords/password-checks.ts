@@ -24,8 +24,8 @@ const turns = openFairSemaphore<string>({
 /**
  * Runs `check` when it is the turn of the client's network; networks take turns (R-A14).
  * @param network network of the client.
- * @throws {DomainError} when the network waits too long or has too many waiters. If a password from this network is
- * being checked at that moment, the code is rate_limited; otherwise the code is dependency_unavailable.
+ * @throws {DomainError} when the network waits too long or has too many waiters. The code is rate_limited if another
+ *   check of this network is running, otherwise dependency_unavailable.
  */
 export async function checkInTurn<Result>(network: string, check: () => Promise<Result>): Promise<Result> {
   const leave = await turns.enter(network);

@@ -112,13 +112,12 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Counts a wrong password from a network. The statement can set two locks, and announces each lock as an event and in
-// the audit trail:
+// Counts a wrong password from a network. A network is a stranger if the user has not signed in from it within 30 days.
+// The statement can set two locks, and announces each lock as an event and in the audit trail:
 //
-// - The network is locked when the count of this network reaches its limit.
-// - All strangers (networks from which the user has not signed in within 30 days) are locked when the count of all
-//   strangers reaches its limit. Only a wrong password from a stranger can set this lock. A device does not set this
-//   lock by repeating an earlier wrong password.
+// - The network is locked when its number of wrong passwords reaches the limit of a network.
+// - All strangers are locked when their wrong passwords together reach the limit of strangers. Only a wrong password
+//   from a stranger can set this lock. A device that repeats an earlier wrong password does not set it.
 //
 // The statement writes nothing for an unknown user name. If the commit were synchronous, the statement would therefore
 // be slower for an existing user. So the commit is asynchronous, and a crash may lose the last counts.

@@ -29,7 +29,9 @@ export interface ReadPool {
 const MAX_WAIT_MS = 5000;
 const WAITERS_PER_ACCOUNT = 100;
 const ACCOUNT_PART = 4;
-/** Maximum number of bytes that one read may read ahead of its consumer; 2 MiB hold about 65,000 points. */
+/**
+ * Maximum number of bytes that one query may fetch before its consumer asks for them; 2 MiB hold about 65,000 points.
+ */
 const MAX_AHEAD_BYTES = 2 << 20;
 
 /** Creates the read pool; `readDatabase` opens the connections. */

@@ -15,10 +15,9 @@ export const BLOCK_ROWS = 10_000;
 const FIRST_BLOCK_ROWS = 250;
 
 /**
- * Length in bytes of the signature and flags of COPY BINARY. The first message of the stream consists of a head, the
- * signature and flags, and the first row. `copyRows` skips SIGNATURE_BYTES bytes at the start of the stream. HEAD_BYTES
- * bytes are then left before the first row, as many as before every other row. These bytes are the end of the flags and
- * not a head, but heads are never decoded.
+ * Length in bytes of the signature and flags of COPY BINARY. These bytes lie between the head of the first message and
+ * the first row. `copyRows` skips as many bytes at the start of the stream, so HEAD_BYTES bytes are left before the
+ * first row, as before every other row. These bytes are not the head, but `copyRows` decodes no head.
  */
 const SIGNATURE_BYTES = 19;
 /** Length in bytes of the last message: a head, and a column count of two bytes with the value -1. */

@@ -8,8 +8,8 @@
  *
  * VersionTimestamps have no index, so `findChanges` finds changed dates in two ways. The dates of a write that only
  * appends are after the last date that the follower knows. Every other write records its dates
- * (write/record-rewrites.ts). Both ways also work for a position in the middle of a write that only appends, because
- * such a write stores one version per date. A write that stores several versions of a date always records the dates.
+ * (write/record-rewrites.ts). A position can lie in the middle of an appending write. Both ways work for it, because an
+ * appending write stores one version per date: a write that stores several versions of a date records its dates.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';

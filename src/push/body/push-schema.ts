@@ -108,7 +108,7 @@ const reading = lenientObject(
       }, withRule('must be a finite number'))
       .meta({
         type: 'number',
-        description: 'Divided by the `divider` of the variable (1 by default) before it is stored.',
+        description: 'The value is divided by the variable's `divider` (default: 1) before it is stored.',
       })
       .transform(Number),
     version,

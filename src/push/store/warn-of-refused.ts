@@ -41,7 +41,7 @@ export interface BatchOperations {
 }
 
 /**
- * Adds warnings to those operations of a batch that have refused tuples.
+ * Adds warnings to those operations of a batch whose tuples were refused.
  * @param tuples all tuples of the batch.
  * @param offsets byte offsets of the refused tuples in `tuples`.
  */

@@ -32,8 +32,8 @@ const LIST = `
  */
 export function listVersions(database: Database, variableId: number): Promise<readonly VersionInUse[]> {
   return withTransaction(database, async (transaction) => {
-    // Without the gate, the statement could miss points of a chunk that is being compressed, and the summary would stay
-    // wrong.
+    // The gate keeps chunks from being compressed. Otherwise, the statement could miss points of a chunk that is being
+    // compressed, and the summary would stay wrong.
     await holdGate(transaction);
     await transaction.query('select refresh_version_summary($1)', [variableId]);
     const { rows } = await transaction.query<VersionInUse>(LIST, [variableId]);

@@ -34,7 +34,7 @@ export const LEASED_TRIALS: LeasedTable = {
   ...{ table: 'webhook_test', idType: 'uuid', column: 'claimed_until', state: 'Pending' },
 };
 
-/** Result of a trial send; after an internal error it has no request. */
+/** Result of a trial send. The result has no `request` if an internal error occurred. */
 export type TrialOutcome = Pick<AttemptOutcome, 'state' | 'response' | 'error'> & { readonly request?: SentRequest };
 
 const IS_KEPT = `created_date > clock_timestamp() - interval '24 hours'`;

@@ -271,7 +271,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it('changing a user’s claims is refused when the caller is a USER, is a MANAGER who does not belong to every account of the user, or acts in an account to which the user does not belong (§4.2, R-B8)', async () => {
+  it('a USER may not change claims; a MANAGER may change the claims of a member only if the MANAGER belongs to every account of the member (§4.2, R-B8)', async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],

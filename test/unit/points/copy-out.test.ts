@@ -54,7 +54,7 @@ class Socket extends EventEmitter {
 }
 
 describe('points: CopyOut, which reads the messages of a COPY TO STDOUT', () => {
-  test('passes on each row message with its message header, drops other messages, and leaves the bytes after CopyDone to the driver, however the bytes are split (R-G4)', async () => {
+  test('however the bytes are split, it passes on the row messages with their headers, drops other messages, and leaves the bytes after CopyDone to the driver (R-G4)', async () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 10 });
     await fc.assert(
       fc.asyncProperty(fc.array(message, { maxLength: 30 }), sizes, async (messages, pieces) => {

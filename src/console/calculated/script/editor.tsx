@@ -74,7 +74,10 @@ interface DiffProps {
   readonly after: string;
 }
 
-/** Compares two texts: shows the later text, with the removed lines of the earlier text in between. */
+/**
+ * Compares two texts: shows the lines of the later text, and shows each removed line of the earlier text at its former
+ * place.
+ */
 export function Diff({ label, before, after }: DiffProps) {
   const { t } = useTranslation('calculated');
   const unchanged = t('diff.unchanged');

@@ -49,7 +49,7 @@ export const PASSWORD_GRANT_FIELDS = ['username', 'password', 'scope', 'account'
 
 const WRONG_CREDENTIALS = 'Invalid user credentials';
 const LOCKED = 'Account disabled';
-/** Keycloak's error text for a temporary password; clients compare the text (R-B10). */
+/** Keycloak's error text for a temporary password; clients recognize the error by this text (R-B10). */
 const NOT_SET_UP = 'Account is not fully set up';
 
 /**

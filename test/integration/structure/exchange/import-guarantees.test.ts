@@ -283,7 +283,7 @@ describe('structure import: the importer', () => {
     await importer.stop();
   });
 
-  test(`imports a document of ${MEBIBYTES} MiB with a heap of ${HEAP_MEBIBYTES} MiB (R-E2)`, async () => {
+  test(`a heap of ${HEAP_MEBIBYTES} MiB is enough to import a document of ${MEBIBYTES} MiB (R-E2)`, async () => {
     const client = await stack.newAccount();
     const filler = 'x'.repeat(32 * 1024);
     const sites = Array.from({ length: MEBIBYTES * 32 }, (_, index) => ({ name: `S${index}`, clientData: { filler } }));

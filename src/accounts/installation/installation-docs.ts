@@ -74,7 +74,8 @@ const installation = z
   .object({
     checkedDate: instantSchema,
     waiting: z.record(z.string(), z.number()).meta({
-      description: 'Waiting work by metric name, such as `tidemark_push_waiting_batches`. A number of 100,000 means 100,000 or more.',
+      description:
+        'Waiting work by metric name, such as `tidemark_push_waiting_batches`. A number of 100,000 means 100,000 or more.',
     }),
     ...shape,
     storage: z.array(stored).nullable().meta({

@@ -108,7 +108,7 @@ const reading = lenientObject(
       }, withRule('must be a finite number'))
       .meta({
         type: 'number',
-        description: 'The value is divided by the variable's `divider` (default: 1) before it is stored.',
+        description: "The value is divided by the variable's `divider` (default: 1) before it is stored.",
       })
       .transform(Number),
     version,

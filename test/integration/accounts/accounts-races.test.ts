@@ -38,18 +38,21 @@ describe('accounts: two managers send concurrent requests', () => {
     ['lock each other', 'lock'],
     ['delete each other', 'delete'],
     ['remove each other from the account', 'remove'],
-  ] as const)('when both requests are to %s, one succeeds and the other is refused (R-B5, R-B8)', async (_aim, change) => {
-    for (let round = 0; round < 5; round++) {
-      const names = [`${change}-${round}-a`, `${change}-${round}-b`];
-      for (const name of names) await addPerson(api, name, { role: 'MANAGER' });
-      const [a, b] = await Promise.all(names.map((name) => signInPerson(api, name)));
-      const [idA = '', idB = ''] = await Promise.all(names.map((name) => userIdOf(api, name)));
-      if (!a || !b) throw new Error('two managers must be signed in');
-      const answers = await Promise.all([WAYS[change](a, idB), WAYS[change](b, idA)]);
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect(answers.filter(({ status }) => [401, 403, 404].includes(status))).toHaveLength(1);
-    }
-  });
+  ] as const)(
+    'when both requests are to %s, one succeeds and the other is refused (R-B5, R-B8)',
+    async (_aim, change) => {
+      for (let round = 0; round < 5; round++) {
+        const names = [`${change}-${round}-a`, `${change}-${round}-b`];
+        for (const name of names) await addPerson(api, name, { role: 'MANAGER' });
+        const [a, b] = await Promise.all(names.map((name) => signInPerson(api, name)));
+        const [idA = '', idB = ''] = await Promise.all(names.map((name) => userIdOf(api, name)));
+        if (!a || !b) throw new Error('two managers must be signed in');
+        const answers = await Promise.all([WAYS[change](a, idB), WAYS[change](b, idA)]);
+        expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+        expect(answers.filter(({ status }) => [401, 403, 404].includes(status))).toHaveLength(1);
+      }
+    },
+  );
 });
 
 it('accounts: when invitations from two accounts to the same address are accepted concurrently, they create one user, who is a member of both accounts (R-B10)', async () => {

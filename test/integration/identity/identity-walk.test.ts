@@ -200,7 +200,7 @@ const WALKERS = [
   ['a USER with ids of a site that was not granted', () => user, () => hidden],
 ] as const;
 
-it('identity: the tests send the id of another account's object for every path parameter of every route (R-A5)', () => {
+it('identity: the tests send the id of another account’s object for every path parameter of every route (R-A5)', () => {
   const unknown = allRoutes().filter(({ path }) => fillPath(path, NO_IDS) === undefined);
   expect(unknown).toEqual([]);
   for (const kind of Object.keys(NO_IDS) as Kind[]) expect([kind, foreign[kind]]).not.toEqual([kind, NO_IDS[kind]]);

@@ -178,8 +178,9 @@ describe('push: a hostile mapper', () => {
   it.each([
     ['recurses without end', '($f := function($x){ 1 + $f($x) }; $f(0))', 'Stack overflow'],
     ['builds a huge array', '[1..99999999]', 'range operator'],
-  ])('when a mapper %s, its push fails with the reason, and the API still answers (R-D9)', (_what, expression, reason) =>
-    expectToFailAlone(expression, reason),
+  ])(
+    'when a mapper %s, its push fails with the reason, and the API still answers (R-D9)',
+    (_what, expression, reason) => expectToFailAlone(expression, reason),
   );
 
   it('fails at the memory limit when it builds a huge text, and the API still answers (R-D9)', async () => {

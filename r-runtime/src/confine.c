@@ -103,7 +103,10 @@ struct stage_error enter_namespaces(const struct zygote *z) {
   if (unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (z->network_fd < 0 ? CLONE_NEWNET : 0)) < 0) FAIL(STAGE_UNSHARE);
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) FAIL(STAGE_MOUNT_PRIVATE);
   if (syscall(SYS_mount_setattr, -1, "/", AT_RECURSIVE, &read_only, sizeof read_only) < 0) FAIL(STAGE_READ_ONLY);
-  /* Read-only: a script must not lower its OOM score, nor change read-only memory through /proc/self/mem. */
+  /*
+   * /proc is mounted read-only, so that a script can neither lower its OOM score nor change read-only memory through
+   * /proc/self/mem.
+   */
   if (mount("proc", "/proc", "proc", inert | MS_RDONLY, "subset=pid") < 0) FAIL(STAGE_PROC);
   if (mount("tmpfs", z->socket_dir, "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
   if (mount("tmpfs", "/dev/shm", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);

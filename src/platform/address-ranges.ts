@@ -107,7 +107,7 @@ const SPECIAL_V6 = [
 ];
 const MAPPED = listOf('::ffff:0:0/96');
 // IPv6 addresses outside these ranges are special: loopback, unique local, link-local, multicast. NAT64 addresses
-// (64:ff9b::/96) are in the list because each contains an IPv4 address, which `SPECIAL` checks.
+// (64:ff9b::/96) are in these ranges, because `SPECIAL` checks the IPv4 address that each of them contains.
 const GLOBAL_V6 = listOf('2000::/3', '::ffff:0:0/96', '64:ff9b::/96');
 const SPECIAL = listOf(...SPECIAL_V4, ...SPECIAL_V4.map(behindNat64), ...SPECIAL_V6);
 

@@ -26,8 +26,8 @@ export interface Rejection {
 }
 
 /**
- * Maximum number of warnings that one step adds to a push. The first step is the encoding of the push; each write of
- * the push's readings is a further step.
+ * Maximum number of warnings that one step of processing adds to a push. Parsing the push is the first step; each write
+ * of its readings is a further step.
  */
 export const MAX_WARNINGS = 100;
 

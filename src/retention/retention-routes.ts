@@ -106,9 +106,9 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 }
 
 /**
- * Answers with the preview of a policy. If the query string has `keepRawYears`, previews the policy that a PUT would
- * save if its body had the query parameters as members. Otherwise, previews the saved policy, which must exist; the
- * query parameters `rollup` and `timeZoneId` replace the values of the saved policy.
+ * Answers with the preview of a policy. If the query string has `keepRawYears`, the query parameters are the policy,
+ * with the names and rules of a PUT body. Otherwise, the policy is the saved one, which must exist; the query
+ * parameters `rollup` and `timeZoneId` replace its values.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

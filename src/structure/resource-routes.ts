@@ -92,7 +92,7 @@ export type Transact = <Result>(
 ) => Promise<Result>;
 
 /**
- * Converts the dates in the members of a change to instants.
+ * Converts the dates in the members that a change sets. Each date becomes an instant.
  * @returns the converted members, and the time zones that were applied to dates without an offset (R-A11).
  */
 export type Settle = (

@@ -74,8 +74,8 @@ export interface Declarations {
    */
   lockGraph(transaction: Transaction, accountId: number): Promise<void>;
   /**
-   * Saves those given declarations that have no problems. The variables must be stored already. Call `lockGraph` before
-   * the first call of `saveAll`, and `findCycle` after the last call of `saveAll`.
+   * Saves each of the given declarations that has no problems. The variables must be stored already. Call `lockGraph`
+   * before the first call of `saveAll`, and `findCycle` after the last call of `saveAll`.
    * @returns the problems, whose paths begin with `$.calculated`, and the ids of the variables whose declaration was
    * saved.
    */

@@ -133,9 +133,8 @@ export class FairQueue {
   }
 
   /**
-   * Compares the number of waiting accounts that use less than their share with the number of slots that are free or
-   * being given back.
-   * @returns true when there are more of these accounts than of these slots.
+   * @returns true when the waiting accounts that use less than their share outnumber the slots that are free or being
+   *   given back.
    */
   isSqueezed(): boolean {
     let needed = 0;

@@ -6,8 +6,8 @@ const MAX_BYTES = 16_384;
 export type Form = Readonly<Record<string, string>>;
 
 /**
- * @returns the fields; undefined when the body is not a urlencoded form, or is larger than 16 KiB. Of a repeated field,
- * only the last value is returned.
+ * @returns the fields; undefined when the body is not a urlencoded form, or is larger than 16 KiB. If a field is
+ *   repeated, only its last value is returned.
  */
 export async function readForm(request: IncomingMessage): Promise<Form | undefined> {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return undefined;

@@ -165,7 +165,7 @@ async function awaitPeaks(
       const [run] = await api.call<unknown[]>('GET', `/variables/${peakId}/runs`);
       throw new SetupError(
         `The demo was not computed within ${CALCULATION_TIMEOUT_MS / 1000} s. Run \`npm start\` again to continue. ` +
-          `The last run of the variable Daily peak: ${JSON.stringify(run) ?? 'none'}`,
+          `The last run of the variable "Daily peak": ${JSON.stringify(run) ?? 'none'}`,
       );
     }
     await delay(POLL_MS);

@@ -13,7 +13,10 @@ import { type Connection, inTransaction } from '../../platform/database/database
 const ROWS_OF_PAGE = 120;
 /** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */
 const PAGES_OF_STEP = 100;
-/** Rows are moved when the table has more than `needed * WORTHWHILE + 1` pages; `needed` is how many pages it needs. */
+/**
+ * Rows are moved when the table has more than `needed * WORTHWHILE + 1` pages; `needed` is the number of pages that the
+ * rows of the table need.
+ */
 const WORTHWHILE = 1.2;
 /**
  * Maximum number of rounds. A round may move rows into free space that is itself in the last pages. Another round must

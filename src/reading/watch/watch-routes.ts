@@ -1,6 +1,6 @@
 /**
- * Route `GET /data/watch` (R-J1). Sends newly committed points as server-sent events, by the same code (`watching/`) as
- * `WatchPoints` of gRPC. After the event `end`, the client calls again with the last cursor.
+ * Route `GET /data/watch` (R-J1). Sends newly committed points as server-sent events. The gRPC call `WatchPoints` uses
+ * the same code (`watching/`). After the event `end`, the client calls again with the last cursor.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';

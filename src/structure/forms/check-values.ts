@@ -76,7 +76,7 @@ function hasMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-/** @returns true when clientData has values of the form. */
+/** @returns true when clientData contains values for this form. */
 function isFilled(clientData: unknown, { name }: Pick<Form, 'name'>): boolean {
   const values = valueAt(clientData, [name]);
   return values !== undefined && values !== null;

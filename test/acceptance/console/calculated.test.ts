@@ -81,7 +81,7 @@ test(
   3 * R_MS,
 );
 
-test('console script: text typed while the page renders keeps its order (R-H9)', async () => {
+test('console script: text keeps its order when the user types while the page renders (R-H9)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
   const editor = page.getByRole('textbox', { name: 'R script' });
   await page.getByText('No problems found.').waitFor({ timeout: R_MS });

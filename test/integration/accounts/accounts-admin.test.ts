@@ -316,7 +316,7 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
     return { code, stdout, stderr };
   };
 
-  it('--password-stdin sets a password that is not printed and with which the user gets tokens immediately (§5)', async () => {
+  it('--password-stdin sets a password and does not print it; the user can immediately get tokens with the password (§5)', async () => {
     const words = ['create-account', '--name', 'Read', '--manager', 'meg@read.example', '--client', 'read-client'];
     const { code, stdout, stderr } = await runWithInput(`${CHOSEN}\nnot read\n`, ...words, '--password-stdin');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -119,7 +119,7 @@ describe.concurrent('network faults', () => {
           }
           expect(await readiness()).toMatchObject({ checks: { queue: 'down', database: 'up', progress: 'up' } });
           // For each connection to Redis, the log has at most one warning per minute, whatever the number of pushes.
-          // The purpose in a warning identifies the connection.
+          // Each warning names its connection by the purpose of the connection.
           const lines = roles.log().split('\n');
           const purposes = lines
             .filter((line) => line.includes('"purpose":'))

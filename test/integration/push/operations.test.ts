@@ -452,7 +452,7 @@ describe('push: rejected elements', () => {
     expect(await findAll(label)).toHaveLength(2);
   });
 
-  it('if several operations have the same label, a listing or a replay with all=true covers the rejected elements of all these operations (R-D8)', async () => {
+  it('if several operations have the same label, a request with all=true lists or replays the rejected elements of all these operations (R-D8)', async () => {
     const label = newLabel();
     for (const name of ['later-4', 'later-5']) await push([meant(name)], `?operationId=${label}`);
     expect(await rejectedOf(label)).toHaveLength(1);

@@ -130,7 +130,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(readMemberLabel('import-1')).toBeUndefined();
   });
 
-  it('each push is announced when it ends; a push that has not ended by its time-out is also announced at the time-out (R-D7, R-I8)', async () => {
+  it('each push is announced when it ends; a push that is still running at its time-out is announced twice, at the time-out and when it ends (R-D7, R-I8)', async () => {
     await api.ingest();
     const [late, ended] = [await storeTogether([1, 2]), await storeTogether([3, 4])];
     await api.database.query(`update push_operation set deadline = now() where label = $1`, [late[0]]);

@@ -65,7 +65,7 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
     const given =
       variableId === undefined
         ? 'nothing'
-        : `variableId ${JSON.stringify(variableId)}; a document cannot use ids, because ids differ between accounts`;
+        : `the variableId ${JSON.stringify(variableId)}, which a document cannot use, because ids differ between accounts`;
     report(`${what} must name a variable by mappingConfig or variableName, got ${given}`);
     return input;
   }

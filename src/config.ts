@@ -50,7 +50,7 @@ export const SETTINGS = {
   ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
-    'If a client takes no data of a streamed answer (points, long listings) for more than this many seconds, the service cuts the answer and frees the database connection. While another account waits for a connection, the limit is at most 2 seconds.',
+    'If a client reads no data from a streamed answer (points, long listings) for more than this many seconds, the service aborts the answer and frees the database connection. While another account waits for a connection, the limit is at most 2 seconds.',
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),

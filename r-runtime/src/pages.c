@@ -1,7 +1,7 @@
 /*
  * Before a run starts, makes the waiting runner copy the pages that nearly every run writes to. Otherwise, even a
- * trivial run would copy hundreds of pages that it shares with the zygote, with one page fault for each page. The
- * zygote learns once, from a trial run in a child, which pages these are. Each waiting runner then writes to these
+ * trivial run would copy hundreds of pages that it shares with the zygote, and each copy would cost a page fault. The
+ * zygote learns once, from a trial run in a child, to which pages runs write. Each waiting runner then writes to these
  * pages. Best effort: a failure makes runs slower, but does not change their results. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE

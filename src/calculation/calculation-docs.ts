@@ -270,7 +270,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/runs/:id/wave', operationId: 'getWave', tag, access: ALL_USERS },
     summary: 'Read the wave of a run: which change triggered which run',
     description:
-      'Starts at the variable of this run and follows triggers in both directions: to the variables that triggered a run, and to the variables whose runs were triggered. Returns at most 200 variables, those nearest to the start.',
+      'Starts at the variable of this run and follows triggers in both directions: back to the variables that triggered the runs of a variable, and on to the variables whose runs it triggered. Returns at most 200 variables, those nearest to the start.',
     answers: [
       answersJson(
         'Each node is a variable of the wave. Each edge means that a change of the variable `from` triggered the run of the variable `to`.',

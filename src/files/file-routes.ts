@@ -30,7 +30,8 @@ export interface FileServices {
   readonly maxMemoryBytes: number;
   /**
    * Wakes the file ingester.
-   * @returns false when the wake-up is lost. The loss only delays the file: the ingester's sweeper finds the file.
+   * @returns false when the wake-up is lost. A lost wake-up only delays the processing of a file, because the
+   *   ingester's sweeper finds the file later.
    */
   readonly wakeFileIngester: (accountId: number) => Promise<boolean>;
   readonly log: Log;

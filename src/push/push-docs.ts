@@ -124,7 +124,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/api/data/targets', operationId: 'listTargets', tag, access: PUSHERS },
     summary: 'List which variables the caller may push to',
     description:
-      'A variable is listed if the caller has the permission `datapusher.standard` and, with the role USER, also the access level `Write` to the site or source of the variable.',
+      'A variable is listed if the caller has the permission `datapusher.standard`. A caller with the role USER also needs the access level `Write` to the site or source of the variable.',
     query: TARGET_QUERY,
     answers: [
       answersJson(

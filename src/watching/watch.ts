@@ -72,8 +72,8 @@ const MAX_PAUSE_MS = 500;
 // these limits, the round performs a long read instead.
 const MAX_COLLECTED_POINTS = 10_000;
 const MAX_COLLECT_MS = 2000;
-// Maximum number of variables in a read that several watches can share. With more variables, comparing the keys costs
-// more than a shared read saves.
+// Watches share a read only if it has at most this number of variables. With more variables, comparing the keys of the
+// reads costs more than sharing a read saves.
 const MAX_COALESCED_VARIABLES = 100;
 
 /** One watch. The hub calls `markChanged`, `heartbeat` and `end`. */

@@ -157,8 +157,8 @@ function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: 
 
 /**
  * Changes the references of a formula the way the older client does. In `entities`, every `siteId` becomes the id of
- * the new site. Every `sourceId` and every `entityId` becomes the id of one copied source: the copy of the source that
- * the formula's last input belongs to.
+ * the new site. Every `sourceId` and every `entityId` becomes the same id: the formula's last input belongs to a
+ * source, and the id is that of the copy of this source.
  */
 function renewAlike(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   const variables = formula.variables.map((variable) => renewInput(variable, siteId, copies, sourceIds));

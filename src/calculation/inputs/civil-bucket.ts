@@ -26,8 +26,8 @@ export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: str
 }
 
 /**
- * @returns the first instant after the bucket that contains `micros`. Overlapping buckets count as one bucket, so the
- * instant is after the last of these buckets (R-H6).
+ * @returns the end of the bucket that contains `micros`: the first instant after this bucket. Overlapping buckets count
+ *   as one bucket, which ends with the last of them (R-H6).
  */
 export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, next } = bucketsOf(bucket, timeZoneId);

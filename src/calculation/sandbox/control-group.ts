@@ -43,7 +43,8 @@ export async function makeControlGroup(limits: SharedLimits): Promise<ControlGro
   for (const directory of directories) await removeAll(await findLeftovers(dirname(directory)), 1);
   try {
     for (const directory of directories) await mkdir(directory);
-    // With the flag `r+`, the write fails when the file is missing, that is, when its controller is not available.
+    // With the flag `r+`, the write fails when the file is missing. The file is missing when the control group does not
+    // have the controller that the file belongs to.
     for (const { directory, file, limit } of wanted)
       await writeFile(join(directory, file), String(limit), { flag: 'r+' });
   } catch {

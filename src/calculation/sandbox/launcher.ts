@@ -64,7 +64,10 @@ export function killContainer({ process: child }: Container): void {
   if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) killTree(child.pid);
 }
 
-/** Kills a process after its descendants. A stopped process starts no other process while its children are killed. */
+/**
+ * Kills the descendants of a process, then the process. It first suspends the process (SIGSTOP), so that the process
+ * cannot start another child in the meantime.
+ */
 function killTree(pid: number): void {
   signal(pid, 'SIGSTOP');
   for (const child of readChildren(pid)) killTree(child);

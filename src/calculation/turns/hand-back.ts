@@ -4,8 +4,8 @@
 export class HandBack extends Error {
   override readonly name = 'HandBack';
   /**
-   * Aborted when the calculator stops and its grace period has ended. Not aborted when a run or preview is stopped only
-   * because it must free a borrowed slot.
+   * Aborted when the calculator stops, at the end of the grace period. Not aborted when a run or preview is stopped to
+   * free a borrowed slot.
    */
   readonly stopping: AbortSignal;
 

@@ -208,7 +208,7 @@ export const en = {
 /** The texts of one language, under the same names as the English texts. */
 export type Texts = TextsOf<typeof en>;
 /**
- * The type of a translation of `Node`. It has the same names as `Node`, and any string where `Node` has an English
- * text.
+ * The type of a translation of `Node`. It has the same property names as `Node`. Where `Node` has an English text, it
+ * allows any string.
  */
 export type TextsOf<Node> = { readonly [Name in keyof Node]: Node[Name] extends string ? string : TextsOf<Node[Name]> };

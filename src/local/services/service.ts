@@ -1,4 +1,7 @@
-/** Life cycle of a database or Redis process: waits until it answers, reports its end, stops it within a deadline. */
+/**
+ * Manages a PostgreSQL or Redis process: waits until the process answers, reports when it ends, and stops it within a
+ * deadline.
+ */
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -40,8 +40,8 @@ export interface ReadWatch {
 
 const CHECKS_PER_LIMIT = 8;
 /**
- * Stall limit while other accounts wait for a connection. It is shorter than their maximum wait, so that a connection
- * becomes free before a waiting account is refused.
+ * The stall limit while other accounts wait for a connection. It is shorter than the time for which they may wait, so
+ * that a connection becomes free before a waiting account is refused.
  */
 const CONTENDED_STALL_MS = 2000;
 

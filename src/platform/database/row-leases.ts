@@ -1,8 +1,9 @@
 /**
  * Short leases on rows that a process works on. The process renews the leases in the background while the work lasts. A
  * process that is suspended or has crashed cannot renew its leases, so it loses its rows within LEASE_MS, even if the
- * work would take longer. The end of the lease is also the fencing token: the process writes a result only if the end
- * in the row is still the end that the process last set. Emails, webhook attempts and trial sends use these leases.
+ * work would take longer. The time at which a lease ends is also the fencing token: a process writes a result only if
+ * the row still contains the time that this process wrote last. Emails, webhook attempts and trial sends use these
+ * leases.
  */
 import type { Log } from '../log.ts';
 import type { Database, Queryable } from './database.ts';

@@ -62,8 +62,8 @@ export function assertJsonType(request: Request): void {
 }
 
 /**
- * Decodes text with `decoder`, by default as UTF-8. @throws {DomainError} malformed_json when the bytes are not valid
- * in this encoding.
+ * Decodes text with `decoder`, by default as UTF-8.
+ * @throws {DomainError} malformed_json when `decoder` refuses the bytes.
  */
 export function decodeText(bytes: Uint8Array, decoder = UTF_8): string {
   try {

@@ -67,8 +67,8 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const known = new Map<string, unknown>();
   /**
-   * Creates a metric only at the first call with `name`: when a process opens a feature twice, both instances use the
-   * same metrics.
+   * The first call with a `name` creates the metric, and later calls return it. So when a process opens a feature
+   * twice, both instances use the same metrics.
    */
   const once = <Made>(name: string, make: () => Made): Made => {
     if (!known.has(name)) known.set(name, make());

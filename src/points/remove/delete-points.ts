@@ -1,6 +1,6 @@
 /**
- * Deletes points with their history (R-G5), or counts what a deletion would remove. A rollup is deleted when the date
- * of its first point is in the period; each point that the rollup replaced counts as one date.
+ * Deletes points with their history (R-G5), or counts the dates that a deletion would remove. A rollup is deleted when
+ * the date of its first point is in the period. In the count, each point that the rollup replaced is one date.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { holdGate } from '../columns/hold-gate.ts';

@@ -114,8 +114,8 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
 const isFilled = (tuples: Buffer) => tuples.length > 0;
 
 /**
- * Forms runs of equal steps from the dates that may already be stored. Handles only the variables whose dates strictly
- * ascend.
+ * Groups the dates that may already be stored into runs: sequences of dates with equal steps. Leaves out variables
+ * whose dates do not strictly ascend.
  */
 function findRuns(
   batches: readonly Buffer[],

@@ -32,8 +32,8 @@ export interface Runs {
 }
 
 /**
- * The runs of dates in one chunk, grouped into sets by what the write does to the stored rows at the dates. A run of
- * dates can be in several sets.
+ * The runs of dates in one chunk. Each set has the runs for one effect that the write has on stored rows. A run can be
+ * in several sets.
  */
 export interface ChunkRuns {
   /** Dates at which the write deletes the stored row, because the variable is not versioned. */

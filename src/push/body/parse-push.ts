@@ -148,7 +148,7 @@ class PushReader {
     return target;
   }
 
-  /** Reads the VersionTag and tags; an empty version counts as absent. */
+  /** Reads the VersionTag and the tags; an empty VersionTag counts as absent. */
   #readLabels(version: unknown, tags: unknown, path: string): GivenLabels {
     const labels: { version?: string; tags?: Tags } = {};
     if (isText(version, MAX_VERSION)) {

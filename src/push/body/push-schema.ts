@@ -97,7 +97,7 @@ const reading = lenientObject(
       .meta({
         type: ['string', 'integer'],
         description:
-          'ISO 8601 text, no finer than microseconds, or epoch milliseconds. ISO 8601 text without an offset is interpreted in the time zone of the source.',
+          'Either ISO 8601 text, no finer than microseconds, or a number of epoch milliseconds. ISO 8601 text without an offset is interpreted in the time zone of the source.',
         examples: ['2026-03-01T00:15:00Z', '2026-03-01T00:15:00+01:00', '2026-03-01 00:15:00', 1_772_324_100_000],
       })
       .transform((value) => toDate(value)),

@@ -79,8 +79,8 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // Both sides read the same variable, and a variable has at most one history cut (`history_from`). So a cut that
-      // concerns both sides is noted only once.
+      // Both sides read the same variable, and a variable has at most one history cut (`history_from`). So if both
+      // sides have a cut, it is the same cut, and the answer contains it only once.
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);

@@ -95,7 +95,7 @@ test('console variable: while the page is open, newly committed points appear in
   await close();
 });
 
-test('console variable: of 180,000 live points the chart keeps at most 60,000, and the last 120,000 add less than 4 MB to the heap (R-J1)', async () => {
+test('console variable: when 180,000 live points arrive, the chart keeps at most 60,000 of them, and the heap grows by less than 4 MB during the last 120,000 (R-J1)', async () => {
   const window = await openVariable(ids.power);
   const { page, close } = window;
   await untilDrawn(window, QUARTERS);

@@ -17,8 +17,8 @@ const READER_MB = 300;
 const POLL_MS = 100;
 
 /**
- * Additional settings of the service. With this heap limit, an importer that held the whole document in memory would
- * crash.
+ * Additional settings of the service. They limit the heap, so that an importer that held the whole document in memory
+ * would crash.
  */
 export const IMPORT_ENVIRONMENT = { NODE_OPTIONS: '--max-old-space-size=200' };
 

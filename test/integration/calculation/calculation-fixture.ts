@@ -77,7 +77,7 @@ export interface CalculationFixture {
   /** Adds a calculated variable with the declaration. @returns the id of the variable. */
   readonly addCalculated: (declaration: unknown) => Promise<number>;
   /**
-   * Announces a write to a variable.
+   * Announces that points of a variable were written.
    * @param at dates of the written points, in microseconds; default: START.
    * @param wave wave of the write; default: a new wave.
    */

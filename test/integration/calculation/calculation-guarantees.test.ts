@@ -165,7 +165,7 @@ describe('calculation: repeated runs', () => {
     ['its account gives back a slot borrowed from another account', false],
     ['the calculator stops', true],
   ])(
-    'a run is repeated when it loses its database session just before %s; the lost attempt does not count (R-A15)',
+    'a run is repeated when it loses its database session just before %s; the lost attempt is not counted as an attempt (R-A15)',
     async (why, isStopping) => {
       const source = await addInput();
       const variableId = await calculations.addCalculated(reader(source));

@@ -34,7 +34,10 @@ const SCREENS: readonly Screen[] = [
 ];
 const ALL_SCREENS: readonly Screen[] = [...SCREENS, { ...PHONE, scheme: 'dark' }, { ...DESKTOP, scheme: 'light' }];
 
-/** Issues and log entries about the page itself, not about the network (statuses 400 and 401) or a slow machine. */
+/**
+ * Issues and log entries about the page itself. Those about the network (statuses 400 and 401) or about a slow machine
+ * are left out.
+ */
 const ABOUT_A_PAGE =
   /"code":"(ContentSecurityPolicy|Generic|MixedContent|QuirksMode|Cookie)Issue"|"source":"(security|violation|rendering|javascript|deprecation)"/;
 

@@ -47,7 +47,7 @@ async function signInAt(name: string): Promise<TestClient> {
 }
 
 describe('Keycloak: creating a user', () => {
-  it('stores the user at Keycloak with a temporary password, and Keycloak’s tokens identify the user (R-B2, R-B5)', async () => {
+  it('creates the user in Keycloak with a temporary password, and Keycloak’s tokens identify the user (R-B2, R-B5)', async () => {
     expect((await create('Nora', { firstName: 'Nora', language: 'fr' })).status).toBe(200);
     expect(inKeycloak('nora')).toMatchObject({
       ...{ username: 'nora', email: 'Nora@north.example', firstName: 'Nora', enabled: true },

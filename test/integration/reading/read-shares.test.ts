@@ -77,7 +77,7 @@ describe('read shares: connections', () => {
     ['REST', () => readUnread(many)],
     ['gRPC', callUnread],
   ])(
-    'when the clients of one account leave their answers over %s unread, another account can still read points (R-A14)',
+    'when the clients of one account do not read their answers (sent over %s), another account can still read points (R-A14)',
     async (_, open) => {
       await times(4 * PER_ACCOUNT, open);
       await eventually('the share of the account to be used up', async () => (await openReads()) === PER_ACCOUNT);

@@ -264,7 +264,7 @@ describe('forms: a value that a formula reads', () => {
   });
   const put = async (path: string, body: object) => expect((await api.manager.put(path, body)).status).toBe(204);
 
-  it("with canBeUsedAsATrigger, each change of the value requests a calculation that begins at the first date of the formula's input (R-H5)", async () => {
+  it("if its field has canBeUsedAsATrigger, each change of the value requests a calculation that begins at the first date of the formula's input (R-H5)", async () => {
     const ownSite = await createSite(api.manager, { clientData: { F: { G: { a: 1, 'b c': 1 } } } });
     const ownSource = await createSource(api.manager, ownSite, { clientData: { F: { G: { a: 1 } } } });
     const other = await createSite(api.manager);

@@ -86,7 +86,7 @@ test('validate: the warning about a partial year also mentions quarters, because
   );
 });
 
-test('validate: the warning about a partial day names line, input and remedy; an input that the script does not read gets no warning (R-H9)', () => {
+test('validate: the warning about a partial day names the line, the input and the remedy; an input that the script does not read gets no warning (R-H9)', () => {
   const buckets = [{ period: 'Day', line: 3 }] as const;
   const [warning] = findPartialPeriods(formulaOf({}), [], buckets, '$');
   expect(warning?.message).toBe(

@@ -120,7 +120,7 @@ const compared = z
     }),
     rawFrom: instantSchema.optional().meta({
       description:
-        'The date from which all points of the variable are stored. Present when the compared period contains earlier points that retention has replaced with rollups.',
+        'From this date on, all points of the variable are still stored. Present when retention has replaced earlier points of the compared period with rollups.',
     }),
     summary: z.object({
       points: z.int().meta({ description: 'Number of dates at which at least one version has a value.' }),

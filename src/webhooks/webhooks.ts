@@ -79,7 +79,8 @@ function openRow(vault: SecretVault, { headers, ...row }: WebhookRow, accountId:
 }
 
 /**
- * Reads a webhook with its secret and locks it against changes and deletion until the end of the transaction (R-I1).
+ * Reads a webhook, including its secret, and locks the webhook against changes and deletion until the end of the
+ * transaction (R-I1).
  * @throws {DomainError} not_found, in the same cases as `getWebhook`.
  */
 export async function lockWebhook(

@@ -129,7 +129,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect((await upload('renamed')).state).toBe('Rejected');
   });
 
-  test.concurrent('the next run uses a new formula or a changed formula (R-H1, R-H5)', async () => {
+  test.concurrent('after a formula is added or changed, the next run uses it (R-H1, R-H5)', async () => {
     const { sourceId, variableId } = await createMapped();
     const declare = (factor: number) =>
       calculated(

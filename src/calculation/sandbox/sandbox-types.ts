@@ -108,8 +108,8 @@ export interface OutputColumn {
 }
 
 /**
- * Texts that the script wrote. The limit of about CALC_MAX_TEXT_BYTES applies separately to the messages in total, to
- * the warnings in total, and to the printed output. Longer texts are cut.
+ * Texts that the script wrote. All messages together, all warnings together, and the printed output are each cut at
+ * about CALC_MAX_TEXT_BYTES.
  */
 export interface Notes {
   readonly messages: readonly string[];

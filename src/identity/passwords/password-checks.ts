@@ -1,7 +1,7 @@
 /**
  * Limits concurrent password checks of a process (R-B11, R-A14). A check occupies a core and a thread of libuv's pool
  * for about 40 ms. At most one password from each client network is checked at a time. The checks together always leave
- * a thread free for other work and, on a machine with several cores, also a core.
+ * one thread free for other work. On a machine with several cores, they also leave one core free.
  */
 import { availableParallelism } from 'node:os';
 import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';

@@ -1,7 +1,7 @@
 /**
  * Decides whether a user may choose a password: its length must be within limits, it must be neither the user name nor
- * the email address, and it must be typed twice. The rules do not require any kind of character, such as
- * digits, because NIST SP 800-63B advises against such a requirement.
+ * the email address, and it must be typed twice. Digits or other kinds of characters are not required, because NIST SP
+ * 800-63B advises against such rules.
  */
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'is_name' | 'unchanged' | 'different';

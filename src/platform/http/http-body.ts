@@ -34,7 +34,7 @@ export async function readJsonBody(request: Request): Promise<unknown> {
 }
 
 /**
- * Reads and parses a JSON body like `readJsonBody`, but does not limit the depth. Meant for callers that do not recurse
+ * Does the same as `readJsonBody`, but without a limit on the depth of the body. Meant for callers that do not recurse
  * into the value (R-A4).
  * @param maxBytes limit on the inflated size.
  * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json, invalid_input.

@@ -23,8 +23,9 @@ const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 const FILLFACTOR = 90;
 
 /**
- * Seconds without writes after which a rewritten chunk is packed. A chunk counts as rewritten if revisions since the
- * last packing have replaced as many rows as the chunk has. A chunk that only grows never counts as rewritten.
+ * A rewritten chunk is packed when it has had no writes for this number of seconds. A chunk counts as rewritten if
+ * revisions since the last packing have replaced as many rows as the chunk has. A chunk that only grows never counts as
+ * rewritten.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 

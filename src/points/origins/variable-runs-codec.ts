@@ -47,7 +47,7 @@ export function encodeRuns(batches: readonly Buffer[], isIncluded: (variableId: 
 
 /**
  * Encodes a set of variables as if each variable had one reading. Use this encoding for a write whose readings all have
- * the same origin, because the positions of such readings are never read.
+ * the same origin, because their positions are never looked up.
  */
 export function encodeVariables(variableIds: Iterable<number>): Buffer {
   const runs = openRuns();

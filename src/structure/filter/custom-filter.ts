@@ -141,7 +141,8 @@ function comparePattern(operand: Operand, operator: FilterOperator, value: Filte
 
 /**
  * Compares a list of texts with the value. A text matches when it equals, contains or starts with the value, as the
- * operator requires. The list matches when one of its texts does; with a negated operator, when none of them does.
+ * operator requires. The list matches when one of its texts matches. With a negated operator, the list matches when no
+ * text matches.
  */
 function compareTexts(
   { expression }: Operand,

@@ -272,7 +272,7 @@ describe('files: an uploaded file', () => {
     expect(await read(variableId)).toEqual([]);
   });
 
-  it('shows the first 1,000 row errors and the warnings, and lists all row errors as CSV (R-E1, R-E3, R-D4)', async () => {
+  it('the answer shows all warnings and the first 1,000 row errors; a CSV lists all row errors (R-E1, R-E3, R-D4)', async () => {
     const variableId = await newVariable();
     const bad = Array.from({ length: 1500 }, (_, index) => `${variableId},01/02/2026,${index}\n`).join('');
     const status = await process('bad.csv', `${HEADER}\n${bad}${variableId},2026-10-25T02:30:00,1\n`);

@@ -143,8 +143,8 @@ describe.skipIf(program === undefined)(
     it('requests nothing from other origins, and logs no error except the 401 of a call without a token (R-A9)', () => {
       const origins = new Set(chromium.requests.map((address) => new URL(address).origin));
       expect([...origins].filter((origin) => origin !== 'null')).toEqual([api.origin]);
-      // Ignores Chromium's advice on forms, and the 401 of the call without a token. A violation of the
-      // Content-Security-Policy or an exception fails the test.
+      // Ignores Chromium's advice on forms, and the 401 of the call without a token. The test fails if the page throws
+      // an exception or violates the Content-Security-Policy.
       const refused = /"source":"network".*401|"source":"recommendation"|"code":"GenericIssue"/;
       expect(chromium.tab.complaints.filter((text) => !refused.test(text))).toEqual([]);
     });

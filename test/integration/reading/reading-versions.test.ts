@@ -15,8 +15,8 @@ let revised: number;
 /** Variable with one date, 2026-01-10: V1 was written 36 hours before this date, and V2 18 hours before this date. */
 let forecast: number;
 /**
- * Variable with one value. Its date is the midnight that ends a day of 23 hours in Brussels. The value was written 23.5
- * hours before this midnight, and so 30 minutes before the day began.
+ * Variable with one value. The date of the value is the midnight that ends a day of 23 hours in Brussels. The value was
+ * written 23.5 hours before this midnight, which is 30 minutes before that day began.
  */
 let spring: number;
 

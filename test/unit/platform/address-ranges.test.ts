@@ -63,7 +63,7 @@ describe('webhook addresses: ranges allowed by the operator (R-I4)', () => {
   );
 
   test.each(['10.1.2.4', '192.168.0.1', 'fd13::1', '::1', '64:ff9b::7f00:1'])(
-    '%s is not allowed with the ranges 127.0.0.0/8, fd12::/16 and 10.1.2.3',
+    'when 127.0.0.0/8, fd12::/16 and 10.1.2.3 are allowed, %s is refused',
     (address) => expect(isAllowedAddress(address, allowed)).toBe(false),
   );
 

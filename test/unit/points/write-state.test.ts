@@ -98,7 +98,7 @@ describe('write plan: ranges of stored dates', () => {
   });
 });
 
-it('write plan: a separate buffer holds the rows that a later row of the same write supersedes; there is no separate buffer when no row is superseded (§9.2)', () => {
+it('write plan: rows that are superseded by later rows of the same write go to a buffer of their own, which does not exist if there are no such rows (§9.2)', () => {
   expect(plan([[MARK, 0]]).earlier).toEqual([]);
   const { current, earlier } = plan([[MARK, 1], [MARK, 2]]); // biome-ignore format: short
   expect([current.length, earlier.length]).toEqual([1, 1]);

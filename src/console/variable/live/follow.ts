@@ -101,7 +101,7 @@ async function connect(
       if (event === 'points') follower.onPoints(data as LiveColumns[]);
     }
   } catch (error) {
-    // One of these statuses means that the API would refuse the next call too. After any other error, the caller
+    // Each of these statuses means that the API would refuse the next call too. After any other error, the caller
     // connects again.
     if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) return 'off';
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Database connections for reads: over REST and gRPC, account A sends more read requests than there are connections,
- * and leaves every answer unread. Over REST, account B reads all points of a variable that has 96 points.
+ * Tests the database connections for reads. Account A sends more read requests over REST and gRPC than there are
+ * connections, and leaves every answer unread. Meanwhile, account B reads 96 points over REST.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openUnread, openUnreadCall } from '../../../support/clients/unread-reads.ts';

@@ -34,7 +34,7 @@ export const SETTINGS = {
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum number of requests of one account that hold database connections at the same time, per process. If this number would leave no connections for other accounts, the service uses a lower number.',
+    'Maximum number of requests, per process, that may hold database connections for one account at the same time. If this number would leave no connections for other accounts, the service uses a lower number.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),

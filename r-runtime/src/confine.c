@@ -33,8 +33,8 @@
 #define INNER_UID 65534
 
 /*
- * Maximum number of descriptors of a process. It bounds the memory of the process's pipes, which hold 64 KiB each and
- * which no rlimit counts. R itself opens at most 128 connections.
+ * Maximum number of descriptors of a process. It bounds the memory of the process's pipes: each pipe holds 64 KiB, and
+ * no rlimit counts this memory. R itself opens at most 128 connections.
  */
 #define MAX_DESCRIPTORS 128
 

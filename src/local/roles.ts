@@ -52,7 +52,7 @@ export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const stop = () => stopRoles(child, ended);
   const report = await awaitReport(child, ended);
   if (report?.kind === 'ready') return { http: report.http, grpc: report.grpc, ended, stop };
-  // A child that has ended has closed its channel.
+  // A closed channel shows that the child has ended.
   const hasEnded = !child.connected;
   await stop();
   if (report) throw new SetupError(report.message);

@@ -80,7 +80,7 @@ const installation = z
     ...shape,
     storage: z.array(stored).nullable().meta({
       description:
-        'Disk space and number of stored points by account, measured at most 10 minutes ago. Null while the measurement runs, and after it failed.',
+        'Disk space and number of stored points by account, measured at most 10 minutes ago. Null while a measurement is still running, and after a measurement that failed.',
     }),
   })
   .meta({ id: 'Installation' });

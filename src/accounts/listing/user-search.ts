@@ -200,7 +200,8 @@ function parseFilter(query: QueryValues<typeof SEARCH>): UserFilter {
     return parseInput(filterSchema, given, 'query');
   } catch (error) {
     if (!(error instanceof DomainError) || !error.details) throw error;
-    // The schema counts the claims from 0 without a gap. The query may skip indices, so errors get the query's index.
+    // The schema numbers the claims 0, 1, 2 and so on. The numbers in the query string may have gaps, so an error names
+    // the number from the query string.
     const toIndexInQuery = (_path: string, at: string) => `query.claims[${indices[Number(at)]}]`;
     throw invalidInput(
       error.details.map((detail) => ({ ...detail, path: detail.path.replace(CLAIM_PATH, toIndexInQuery) })),

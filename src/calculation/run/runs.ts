@@ -1,6 +1,7 @@
 /**
- * Reads the records of runs (R-H8). A run may have read variables that the caller may not read (R-B9). A USER therefore
- * sees only the inputs, ancestors and causes within the USER's access, and no notes, form values or declaration.
+ * Reads the records of runs (R-H8). A run can have read variables that the caller is not allowed to read (R-B9). A USER
+ * therefore sees only the inputs, ancestors and causes within the USER's access, and no notes, form values or
+ * declaration.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';

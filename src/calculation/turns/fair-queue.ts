@@ -9,8 +9,8 @@
  * other account needs these slots for its own share. When another account needs such a slot, the newest run or preview
  * of the borrower is stopped, and is repeated later. The variable of a stopped run gets no borrowed slot for 10
  * minutes.
- * - Within an account, previews and triggered runs alternate. While triggered runs and background runs (scheduled,
- * forced) wait, nine of ten runs are triggered runs.
+ * - Within an account, previews alternate with runs. While triggered runs and background runs (scheduled, forced) wait,
+ *   nine of ten runs are triggered runs.
  */
 
 export const URGENCIES = ['preview', 'triggered', 'background'] as const;

@@ -16,8 +16,8 @@ import { loadPoints, loadVersionInstants } from './points.ts';
 /** Maximum number of stops of the slider. A stop is an instant at which a version arrived. */
 const MAX_STOPS = 300;
 /**
- * Maximum estimated number of points in the range. Above this number, the versions of the points add no stops to the
- * slider.
+ * If the estimated number of points in the range exceeds this number, the slider gets no stops for the versions of the
+ * points.
  */
 const MAX_POINTS_FOR_STOPS = 12_000;
 

@@ -100,7 +100,10 @@ async function takeChunks(transaction: Transaction, plan: WritePlan, span: Span)
   return openChunks(transaction, stored, tables, countTuples(plan.current) <= MAX_SHORT_ROWS);
 }
 
-/** Copies the current rows of a write: chunk by chunk if any chunk is compressed, otherwise in one statement. */
+/**
+ * Inserts the written rows that become current versions: chunk by chunk if any chunk is compressed, otherwise in one
+ * statement.
+ */
 async function copyCurrent(
   transaction: Transaction,
   stored: readonly Chunk[],

@@ -24,7 +24,7 @@ const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 
 /**
  * Members of a structure document. The JSON schemas for answers and for requests differ, so their ids differ too.
- * @param what is the suffix of the schema ids: '' for answers, 'Written' for requests.
+ * @param what suffix of the schema ids: '' for answers, 'Written' for requests.
  */
 const documentOf = (what: '' | 'Written') => ({
   format: z.literal(FORMAT),

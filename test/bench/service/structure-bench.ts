@@ -166,7 +166,7 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 
 /**
  * Measures how long `work` takes, in milliseconds.
- * @param work the function to measure. It returns a number of rows, or a number of targets divided by PAGE.
+ * @param work the function to measure. It returns how many rows it found, or how many hundreds of targets.
  * @throws {Error} when the returned number is not PAGE.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {

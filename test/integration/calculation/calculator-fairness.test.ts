@@ -208,7 +208,7 @@ describe('calculator: previews', () => {
       signal,
     );
 
-  test('when no calculator is running, a preview is refused within 20 s; a preview whose script is running in a calculator is not refused (R-H9, R-A5)', async () => {
+  test('a preview is refused within 20 s if no calculator is running, but not if a calculator already executes its script (R-H9, R-A5)', async () => {
     // The first preview takes the only slot of the calculator. So the calculator cannot run the second preview, even if
     // the calculator's sweep finds the second preview in the database.
     start({ concurrency: 1 });

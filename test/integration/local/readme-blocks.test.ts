@@ -92,7 +92,7 @@ async function runIn(shell: string, commands: string): Promise<string> {
   return stdout;
 }
 
-test('readme: all shell blocks that do not begin with `npm` run without error in sh and in bash, and leave no site behind', async () => {
+test('readme: except for npm commands, every shell block succeeds in sh and in bash, and leaves no site in the database', async () => {
   const script = await commandsOf(README);
   const sites = await api.call<unknown[]>('GET', '/sites');
   for (const shell of ['sh', 'bash']) {

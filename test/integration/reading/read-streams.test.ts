@@ -224,7 +224,7 @@ describe('read streams: a gRPC reader', () => {
     ['-9223372036854775808', '9223372036854775807'],
     ['-62135596800000000', '253402300799999999'],
   ])(
-    'the bounds %s and %s are accepted: a read between the bounds returns all points; a read that starts at the upper bound, and a read as of the lower bound, return no points (R-J1)',
+    'the least date %s and the greatest date %s are accepted: a read between them returns all points, and a read from the greatest date or as of the least date returns none (R-J1)',
     async (first, last) => {
       const read = async (bounds: object): Promise<number> => {
         let points = 0;

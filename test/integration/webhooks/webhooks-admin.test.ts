@@ -202,7 +202,7 @@ describe('webhooks: GET /account/webhooks', () => {
   const named = (client: TestClient, query: string) =>
     client.get<SeenWebhook[]>(`/account/webhooks?${query}`, { 'x-total-count': 'true' });
 
-  it('returns the members that `displayLevel` selects, and so does GET /account/webhooks/{id}; the level is a number, or a name in any letter case; the default is Normal (§4.4, R-I1, R-A3)', async () => {
+  it('`displayLevel` selects the members, also of GET /account/webhooks/{id}; the level is a number, or a name in any letter case; the default is Normal (§4.4, R-I1, R-A3)', async () => {
     const webhook = await createWebhook(api.manager, { name: 'levels', eventType: 'UserLocked' });
     await setByService(
       webhook.id,

@@ -86,9 +86,9 @@ function fillIn(text: string, bindings: Bindings, encode = (value: string) => va
 /**
  * Compares an actual value with the expected one. An object may have more members than expected. A list must have
  * exactly the expected items, unless the expected list ends with `{{more}}`. `{{absent}}` expects that the object lacks
- * the member; `{{any}}` accepts any value except null. Any other placeholder takes the actual value at its first use;
- * the actual value at each later use must equal it. A placeholder whose name ends with `Token` takes the actual value
- * at every use.
+ * the member; `{{any}}` accepts any value except null. A placeholder whose name ends with `Token` takes the actual
+ * value at every use. Any other placeholder takes the actual value at its first use, and requires the same value at
+ * each later use.
  */
 function compare(actual: unknown, expected: unknown, bindings: Bindings, what: string): void {
   if (typeof expected === 'string') compareText(actual, expected, bindings, what);

@@ -1,6 +1,6 @@
 /**
- * Locks `point_gate` in the same mode as the compression of a chunk. With this lock, a test can show that an operation
- * waits for the gate before it reads points.
+ * Locks `point_gate` as if a chunk were being compressed. A test uses this lock to show that an operation waits for the
+ * gate before it reads points.
  */
 import { type Database, withConnection } from '../../../src/platform/database/database.ts';
 import { eventually } from '../eventually.ts';

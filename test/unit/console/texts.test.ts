@@ -111,7 +111,7 @@ describe('console texts: typography', () => {
 });
 
 describe('console texts: no text is unused', () => {
-  test('the code contains the name of each text, or a template literal with the start of that name', () => {
+  test('the code contains the name of each text, or a template literal that begins like the name', () => {
     const files = globSync('**/*.{ts,tsx}', {
       cwd: CONSOLE,
       exclude: (file) => /\/texts\/(?:en|fr|de|nl)\.ts$/.test(file),

@@ -78,7 +78,7 @@ describe('write plan: ranges of stored dates', () => {
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('include a date after the high-water mark if the write has several rows for the date, but not merely because the dates of the write descend', () => {
+  it('a date after the high-water mark is included if the write has several rows for it; descending dates alone are no reason to include it', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short

@@ -9,7 +9,10 @@ export type Origin = components['schemas']['Origin'];
 
 /** Maximum number of VersionTimestamps in one call. */
 const MAX_VERSIONS = 100;
-/** A longer label is cut to this length. A label that the service made is a UUID; its first characters identify it. */
+/**
+ * Maximum length of a shown label; a longer label is cut. A label that the service made is a UUID; its first characters
+ * identify it.
+ */
 const SHORT_LABEL = 24;
 
 /**

@@ -302,7 +302,7 @@ export async function countImportFailures(queryable: Queryable, id: string, fail
 }
 
 /**
- * Deletes one import that has ended and is older than `retentionDays`, or whose upload was interrupted.
+ * Deletes one import whose upload was interrupted, or one that has ended and is older than `retentionDays`.
  * @returns whether it deleted an import.
  */
 export async function purgeImport(queryable: Queryable, retentionDays: number): Promise<boolean> {

@@ -135,7 +135,7 @@ it('points: the chunks in the database have the bounds that chunk-rules.ts compu
 
 describe('points: the statements that a write executes on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    'find `%s` rows by index scans, both at single dates and at consecutive dates',
+    'the rows of the set `%s` are found by index scans, at single dates and at consecutive dates',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {

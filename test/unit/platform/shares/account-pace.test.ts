@@ -74,10 +74,10 @@ describe('account pace', () => {
   });
 
   test.each([
-    [999, 'only one begins', ['b1', 'a1']],
-    [1000, 'both begin', ['b1', 'a1', 'a2']],
+    [999, 'one of', ['b1', 'a1']],
+    [1000, 'both of', ['b1', 'a1', 'a2']],
   ])(
-    'an account runs one unit of work at a time until all other accounts have been idle for 1 s; if two units are requested after an idle time of %i ms, %s immediately (R-A14)',
+    'when all other accounts have been idle for %i ms, %s two requested units of work begin immediately (R-A14)',
     async (idleMs, _what, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');

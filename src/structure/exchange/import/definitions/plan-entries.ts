@@ -37,7 +37,7 @@ interface Planned {
   readonly ordinal: number;
   readonly action: 'Created' | 'Changed' | 'Left';
   readonly id: number;
-  /** Ids that are added to the stored members of the row, because the INSERT of the entry needs these ids. */
+  /** Further values for the INSERT of the entry, such as ids, that the row does not contain. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>> | null;
 }

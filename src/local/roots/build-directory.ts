@@ -30,7 +30,7 @@ export function sweepBuildDirectories(parent = tmpdir()): readonly string[] {
 }
 
 /**
- * Unmounts every mount below the directory, then removes it.
+ * Unmounts every mount below the directory, then removes the directory.
  * @throws {Error} when a mount remains; nothing is removed then.
  */
 export function removeBuildDirectory(directory: string): void {

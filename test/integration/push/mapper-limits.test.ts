@@ -85,10 +85,13 @@ describe('mapper: answer size and memory', () => {
     ['one long text', '$pad("",250000000,"x")'],
     ['texts outside the heap', '$base64encode($pad("",200000000,"x"))'],
     ['a long array', '$split($pad("",20000000,"x,"),",")'],
-  ])('when a mapper builds %s and exceeds its memory limit, it fails with mapping_failed (R-D9)', async (_what, expression) => {
-    const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
-    const message =
-      /ended before it answered; the mapper may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;
-    await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message: expect.stringMatching(message) });
-  });
+  ])(
+    'when a mapper builds %s and exceeds its memory limit, it fails with mapping_failed (R-D9)',
+    async (_what, expression) => {
+      const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
+      const message =
+        /ended before it answered; the mapper may have exceeded its limit of 128 MiB of memory|the mapper failed: Failed to/;
+      await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message: expect.stringMatching(message) });
+    },
+  );
 });

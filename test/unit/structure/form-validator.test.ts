@@ -62,7 +62,7 @@ describe('forms: values', () => {
 
   test('a field or group that the form does not define is a problem; the message lists the defined names', () => {
     expect(problemsOf([FUEL], { Feul: 1 })).toEqual([
-      { path: '$.clientData.Boiler.Main.Feul', message: 'is not a field in the group Main; known names: Fuel' },
+      { path: '$.clientData.Boiler.Main.Feul', message: 'is not a field of the group Main; known names: Fuel' },
     ]);
     expect(findNewProblems([define([FUEL])], { Boiler: { "O'ther": {} } }, undefined, '$')).toEqual([
       { path: `$.Boiler["O'ther"]`, message: 'is not a group in the form Boiler; known names: Main' },

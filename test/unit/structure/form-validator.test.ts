@@ -65,7 +65,7 @@ describe('forms: values', () => {
       { path: '$.clientData.Boiler.Main.Feul', message: 'is not a field of the group Main; known names: Fuel' },
     ]);
     expect(findNewProblems([define([FUEL])], { Boiler: { "O'ther": {} } }, undefined, '$')).toEqual([
-      { path: `$.Boiler["O'ther"]`, message: 'is not a group in the form Boiler; known names: Main' },
+      { path: `$.Boiler["O'ther"]`, message: 'is not a group of the form Boiler; known names: Main' },
     ]);
   });
 

@@ -46,8 +46,8 @@ GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   step <- regular_step(target)
   start <- step_start(from, step$unit, step$zone)
   axis <- if (is.na(step$seconds)) {
-    # `to` is an instant, but seq() counts in local time. So that no date up to `to` is missing, the sequence ends two
-    # days after `to`; the last line of the function drops the excess dates.
+    # `to` is an instant, but seq() counts in local time. The sequence ends two days after `to`, because a date before
+    # `to` would otherwise be missing; the last line of the function drops the excess dates.
     last <- as.POSIXct(to + 86400 * 2, origin = "1970-01-01", tz = step$zone)
     # Days and weeks are counted in units of "DSTday", because seq() counts a "DSTday" in local time. In seq(), a "day"
     # is always 24 hours and a "week" always 168 hours, even across a clock change.

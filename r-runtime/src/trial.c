@@ -1,6 +1,6 @@
 /*
- * Makes a trial run in a child of the zygote. The child then reports ranges to the zygote: in a trial of constants.c,
- * the constants that the run loaded; in a trial of pages.c, the pages of memory that the run wrote to.
+ * Makes a trial run in a child of the zygote. The child then reports ranges to the zygote. For constants.c, these are
+ * the constants that the run loaded; for pages.c, the pages of memory that the run wrote to.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

@@ -1,7 +1,7 @@
 /**
- * Error codes, and the HTTP and gRPC status of each (R-A5, R-J3). An expected failure is a `DomainError`. For any other
- * error, the answer omits the error's message. The status is 503 when a dependency caused the error, otherwise usually
- * 500.
+ * Error codes, and the HTTP and gRPC status of each (R-A5, R-J3). An expected failure is a `DomainError`. The answer to
+ * any other error omits the error's message, and has the status 503 when a dependency caused the error, otherwise
+ * usually 500.
  */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 

@@ -52,7 +52,7 @@ export interface Declarations {
   /**
    * Converts two kinds of dates in a declaration to instants: dates without a time zone, and dates in epoch
    * milliseconds (R-A11).
-   * @param calculated is the declaration that the client sent.
+   * @param calculated the declaration that the client sent.
    */
   settleDates(
     queryable: Queryable,

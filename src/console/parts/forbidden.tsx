@@ -1,4 +1,7 @@
-/** The page in place of a route that the user's role may not open. No link leads there, but users can enter the URL. */
+/**
+ * The page that the console shows instead of a route that the user's role may not open. No link leads to such a route,
+ * but users can enter its URL.
+ */
 import { useTranslation } from 'react-i18next';
 import classes from './view.module.css';
 

@@ -10,8 +10,9 @@ import type { Micros, PointSelection } from '../point.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 const WAIT_MS = 30_000;
-// An as-of read does not wait when its instant is later than now plus this margin, because the state of a future
-// instant is not final. The margin covers differences between clocks.
+// An as-of read waits until the state of its instant is final. If the instant lies further in the future than this
+// margin, the read does not wait, because the state cannot become final before the instant. The margin covers
+// differences between clocks.
 const FUTURE_MARGIN_MICROS = 60_000_000;
 const FIRST_PAUSE_MS = 2;
 const LAST_PAUSE_MS = 50;

@@ -1,8 +1,8 @@
 /**
- * Handles small pushes in front of the app. A small push has no query and an uncompressed JSON body of at most 16 KiB;
- * the caller and the targets of a small push are cached. After the commit, the handler answers with 200. If the handler
- * cannot answer with 200, it passes the request to the app (`LeftToApp`). The app repeats all checks, so only the app
- * refuses pushes.
+ * Handles small pushes in front of the app. A push is small if it has no query, if its body is uncompressed JSON of at
+ * most 16 KiB, and if its caller and its targets are already cached. After the commit, the handler answers with 200. If
+ * the handler cannot answer with 200, it passes the request to the app (`LeftToApp`). The app repeats all checks, so
+ * only the app refuses pushes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../identity/caller/caller.ts';

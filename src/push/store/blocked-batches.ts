@@ -21,8 +21,8 @@ const MAX_EXAMINED = 200;
  */
 const MAX_TRIED = 5;
 
-// `blocked` contains the variables of all earlier batches. A batch that was accepted before migration 0042 has no
-// `variables`. This query skips such a batch and all batches after it.
+// For each batch, `blocked` contains the variables of all batches before it. A batch that was accepted before migration
+// 0042 has no `variables`. This query skips such a batch and all batches after it.
 const FIND_BLOCKED = `
   with examined as (
     select id, place, variables, operation_ids, reading_counts

@@ -61,10 +61,10 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 
 /**
  * Finds a zone by IANA or Windows name, in any letter case (R-C9).
- * @returns the IANA name to store; undefined for an unknown zone. If the runtime uses another name for the zone, the
- * given IANA name is stored, because the other name can be an old one that newer tz databases omit (Asia/Calcutta for
- * Asia/Kolkata). But if the given name is all in capitals or is not spelled as in the tz database, the runtime's name
- * is stored.
+ * @returns the IANA name to store; undefined for an unknown zone. An IANA name is stored as given if it is spelled as
+ *   in the tz database and is not all in capitals. Otherwise, the runtime's name for the zone is stored. The runtime's
+ *   name is not always used, because it can be an old name that newer tz databases omit (Asia/Calcutta for
+ *   Asia/Kolkata).
  */
 export function findTimeZone(name: string): string | undefined {
   // Intl also accepts offsets such as +01:00; R does not accept them.

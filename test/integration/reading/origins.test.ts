@@ -56,7 +56,7 @@ async function originsOf(variableId: number, client = manager): Promise<readonly
 }
 
 describe('reading: the origins of versions', () => {
-  it('an origin names the operation of a small push, of a push of 1,500 points, of a correction and of a replay (R-D7, R-D8)', async () => {
+  it('an origin names the push operation that wrote the version: a small push, a push of 1,500 points, a correction or a replay (R-D7, R-D8)', async () => {
     const variableId = await newVariable();
     const days = Array.from({ length: 1500 }, (_, day) => ({
       date: new Date(Date.parse(DATE) + day * 86_400_000).toISOString(),

@@ -138,7 +138,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?variableId=${variableId}&unitId=${KWH}`)).toEqual([1, 2.5]);
   });
 
-  test('points of variables in several units are returned in the requested unit', async () => {
+  test('when variables have different units, a read converts the points of all variables to the requested unit', async () => {
     const ids = [await withValues(KWH, [1]), await withValues(MWH, [1]), await withValues(WH, [500])];
     expect(await values(`/data?variableIds=${ids}&unitId=${KWH}`)).toEqual([1, 1000, 0.5]);
   });

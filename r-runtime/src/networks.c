@@ -1,10 +1,10 @@
 /*
- * Empty network namespaces. Each is made once and then used by one run after the other, because the kernel takes about
- * 1 ms of CPU to make and remove a namespace (../MEASUREMENTS.md). This is safe, because a run leaves nothing in its
- * namespace: the sockets of a run end with its last process, and no process of a run has a capability in the namespace.
- * Simultaneous runs never share a namespace, so that a gap in the system-call filter does not let runs of two accounts
- * connect to each other. All these namespaces belong to one user namespace, in which no process stays. Where the outer
- * container refuses setns, each run makes its own network namespace (confine.c).
+ * Empty network namespaces. Each is made once and then reused by later runs, because the kernel takes about 1 ms of CPU
+ * to make and remove a namespace (../MEASUREMENTS.md). This is safe, because a run leaves nothing in its namespace: the
+ * sockets of a run end with its last process, and no process of a run has a capability in the namespace. Simultaneous
+ * runs never share a namespace; otherwise, a gap in the system-call filter could let runs of two accounts connect to
+ * each other. All these namespaces belong to one user namespace, in which no process stays. Where the outer container
+ * refuses setns, each run makes its own network namespace (confine.c).
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

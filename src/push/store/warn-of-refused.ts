@@ -1,6 +1,6 @@
 /**
- * Adds warnings to the operations of refused readings. A write refuses a reading if the date of the reading is rolled
- * up.
+ * Warns about readings that a write refused because their dates are rolled up. The warnings are added to the push
+ * operations of these readings.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';

@@ -68,8 +68,8 @@ async function openMany(reader: GrpcReader, variableIds: readonly number[]): Pro
 }
 
 /**
- * @param firstValue value of the first point. Compared with the previous point, each further point has a date one
- * minute later and a value greater by one.
+ * @param firstValue value of the first point. The date of each further point is one minute later, and its value is
+ *   greater by one.
  */
 async function measureDelays(api: ApiClient, reader: GrpcReader, variableId: number, firstValue: number) {
   const watcher = openWatcher(reader, { variableIds: [variableId] });

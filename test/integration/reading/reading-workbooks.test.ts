@@ -48,8 +48,8 @@ async function sheetOf(path: string, init: RequestInit = {}): Promise<readonly (
 }
 
 /**
- * @returns the rows of the CSV answer, header first. A CSV cell becomes a number if the workbook of the same read has a
- * number cell there.
+ * @returns the rows of the CSV answer, header first. A cell is converted to a number if the workbook with the same data
+ *   has a number in the same cell.
  */
 async function csvOf(path: string, init: RequestInit = {}): Promise<readonly (readonly unknown[])[]> {
   const { bytes } = await fetchRaw(api, path, 'text/csv', init);

@@ -1,6 +1,6 @@
 /**
- * Every webhook event type, tested against running processes of the roles: a request causes the event, and a receiver
- * gets the message (R-I2, §6).
+ * Tests every webhook event type with running server processes: a request causes the event, and a receiver gets the
+ * message (R-I2, §6).
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventType } from '../../src/webhooks/event-type.ts';

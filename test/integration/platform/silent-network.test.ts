@@ -141,7 +141,7 @@ describe.concurrent('network faults', () => {
   );
 });
 
-/** Time limit for another process to take over the work, on a machine where a process starts in a second. */
+/** Maximum time until another process takes over the work. The limit assumes that a process starts within a second. */
 const TAKE_OVER_MS = 10_000;
 /**
  * Time limit for the take-over in milliseconds: TAKE_OVER_MS, or longer on a busy machine.

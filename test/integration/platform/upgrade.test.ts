@@ -226,7 +226,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('two pushes that were stored together have labels ending in 0 and 1; the label ending in 2 belongs to no push, so a request for it gets 404 (R-D7)', async () => {
+  it('of two pushes that were stored together, one has a label ending in 0 and the other a label ending in 1; a request for the label ending in 2 gets 404 (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 

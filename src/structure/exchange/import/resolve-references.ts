@@ -211,7 +211,10 @@ const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources:
 interface Candidates {
   /** Ids, ascending, of the resources that match the key of the reference; see `findCandidates`. */
   readonly ids: readonly number[];
-  /** If the key is a name: number of resources with this name and an identifier. If the key is an identifier: 0. */
+  /**
+   * If the key is a name: the number of resources that have this name and also have an identifier. If the key is an
+   * identifier: 0.
+   */
   readonly named: number;
 }
 

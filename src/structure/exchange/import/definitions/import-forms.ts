@@ -156,9 +156,9 @@ const rowsOf = (action: 'Created' | 'Changed') =>
 
 /**
  * Writes the planned forms.
- * @returns how many of the forms to be changed have been deleted since the import was planned.
- * @throws a unique violation when another request has meanwhile added a form with the `entityType` and the name of a
- * form to be created.
+ * @returns the number of forms that the import should change but that were deleted after the import was planned.
+ * @throws a unique violation when the import creates a form, and another request has added a form with the same
+ *   `entityType` and name in the meantime.
  */
 export async function writeForms(transaction: Transaction, importId: string, accountId: number): Promise<number> {
   await transaction.query(

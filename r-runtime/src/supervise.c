@@ -274,7 +274,8 @@ static void reap(struct run *r, struct trailer *t) {
 }
 
 /*
- * The runner has reported that it is done but has not exited. Reading its usage now avoids a wait of 5 ms for its exit.
+ * The runner has reported that it is done but has not exited. Reading the runner's resource usage now avoids a wait of
+ * 5 ms for its exit.
  */
 static void describe_done(struct run *r, struct trailer *t) {
   struct timespec cpu = {0};

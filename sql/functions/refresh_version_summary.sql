@@ -1,9 +1,9 @@
 -- Brings `version_summary` of a variable up to date (R-F8). Returns immediately when nothing was written or removed
 -- since the last call; else compares `point` with the summary by periods of 28 days and recounts the versions of the
--- periods that changed. The mark of a summary is the last VersionTimestamp and the purge count that `series` had before
--- the summary was computed. So after a concurrent write the mark is out of date, and the next call repeats the work. An
--- advisory lock per variable serialises calls, which could otherwise deadlock on the rows of the periods; a call that
--- waited for the lock checks the mark again.
+-- periods that changed. The mark of a summary consists of two values that are read from `series` before the summary is
+-- computed: the last VersionTimestamp and the purge count. So after a concurrent write the mark is out of date, and the
+-- next call repeats the work. An advisory lock per variable serialises calls, which could otherwise deadlock on the
+-- rows of the periods; a call that waited for the lock checks the mark again.
 --
 -- Every call plans its statements anew. TimescaleDB before 2.22 does not invalidate plans when an UPDATE or DELETE
 -- decompresses rows of a chunk, so a plan that a session keeps would scan only the compressed rows of this chunk. For

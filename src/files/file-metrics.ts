@@ -1,5 +1,5 @@
 /**
- * Metrics of Standard Files (R-A9): counters of rows and of ended files; gauges of waiting files and of files being
+ * Metrics of Standard Files (R-A9): counters of rows and of processed files; gauges of waiting files and of files being
  * processed.
  */
 import type { BacklogQuery } from '../platform/metrics/backlog.ts';

@@ -55,9 +55,8 @@ const SETTLE_MS = 200;
 const HALF_MS = 30_000;
 
 // This Lua script does the same as `planRequest` of rate-rules.ts, but uses the clock of Redis, because the clocks of
-// processes differ.
-// ARGV: the cost of this request; the cost of earlier requests that were counted in memory only; both in ms.
-// Returns the milliseconds to wait, and the milliseconds until the key has its whole budget again.
+// processes differ. ARGV, both in ms: the cost of this request, and the cost of earlier requests that were counted only
+// in memory. Returns the milliseconds to wait, and the milliseconds until the key has its whole budget again.
 const COUNT = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000

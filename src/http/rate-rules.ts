@@ -4,7 +4,10 @@
  * is stored for each key.
  */
 const MINUTE_MS = 60_000;
-/** 60,000 / limit may be a fraction, whose rounding error must not cause a refusal of the last request of a burst. */
+/**
+ * The quotient 60,000 / limit may be a fraction. The rounding error must not cause the last request of a burst to be
+ * refused.
+ */
 const ROUNDING_MS = 1e-6;
 
 export interface RateDecision {

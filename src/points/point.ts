@@ -41,8 +41,8 @@ export interface VersionChoice {
   /** The version must have a VersionTimestamp at or before this instant (R-F5). */
   readonly asOfMicros?: Micros;
   /**
-   * The VersionTimestamp must be at least `duration` before the date of the version. Months and days of the duration
-   * are subtracted from the local date in the zone.
+   * The VersionTimestamp must be at least `duration` before the date of the point. Months and days of the duration are
+   * subtracted from the local date in the zone.
    */
   readonly horizon?: { readonly duration: CivilDuration; readonly timeZoneId: string };
   /** The version must have one of these VersionTags. */

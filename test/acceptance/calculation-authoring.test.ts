@@ -100,7 +100,7 @@ describe('calculation: validate', () => {
     });
   });
 
-  test('when a declaration would form a cycle, the answer has a problem; a call without a declaration validates the saved declaration (R-H1)', async () => {
+  test('when a declaration would form a cycle, the answer reports a problem; a call without a declaration validates the saved declaration (R-H1)', async () => {
     const first = await createVariable(api, sourceId, { calculated: declared() });
     const second = await createVariable(api, sourceId, {
       calculated: calculated('1', [{ ...window(), variableId: first }]),

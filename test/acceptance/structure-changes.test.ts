@@ -164,7 +164,7 @@ describe('structure: a change in one process, seen by another', () => {
     grpc.close();
   });
 
-  test.concurrent('after the access of a user to a site is removed, the reads and pushes of the user at this site are refused long before cached access expires (R-B5, R-B9)', async () => {
+  test.concurrent('when a user loses access to a site, reads and pushes at this site are refused long before the cached access expires (R-B5, R-B9)', async () => {
     const { variableId } = await createMapped();
     const userId = await world.addUser('una@example.test', { role: 'USER', mayPush: true, sites: [siteId] });
     const una = await signIn(processes[1]?.http ?? '', undefined, 'una@example.test');

@@ -13,8 +13,8 @@ export interface ClientRegistration {
 export interface ClientProblem {
   readonly member: keyof ClientRegistration;
   /**
-   * The broken rule, such as `must be …`. An error message begins with the name of the JSON member or of the
-   * command-line option, followed by this rule.
+   * The rule that the input violates, such as `must be …`. An error message begins with the name of the JSON member or
+   * of the command-line option, followed by this rule.
    */
   readonly rule: string;
 }

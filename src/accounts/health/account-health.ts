@@ -123,7 +123,10 @@ const REACHED = `exists (select from source where source.id = variable.source_id
 
 const IS_WATCHED = 'variable.granularity is not null and variable.granularity_time_base is not null';
 
-/** SQL for the maximum length of one step of a variable's granularity. A TimePeriod is stored as its number (R-C8). */
+/**
+ * SQL for the maximum length of one step of a variable's granularity. The database stores the number of the TimePeriod,
+ * not its name (R-C8).
+ */
 const STEP = `variable.granularity * case variable.granularity_time_base
   when 0 then interval '1 ms' when 1 then interval '1 s' when 2 then interval '1 min' when 3 then interval '1 hour'
   when 4 then interval '1 day' when 5 then interval '7 days' when 6 then interval '31 days' else interval '366 days' end`;

@@ -47,7 +47,7 @@ export async function lockGraph(transaction: Transaction, accountId: number): Pr
 
 /**
  * Opens the queues in which the saves of this process wait, one queue per account.
- * @param maxWaitMs milliseconds for which a save waits in its queue or for the lock before it gives up.
+ * @param maxWaitMs number of milliseconds after which a waiting save gives up.
  */
 export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): GraphTurns {
   // Account → the saves that wait behind the current save.

@@ -33,8 +33,8 @@ export class LabelTable {
   }
 
   /**
-   * Returns the number of the combination of `version` and `tags`. A new combination is added. An empty string stands
-   * for no version, or for no tags.
+   * Returns the id of the combination of `version` and `tags`. A new combination is added and gets the next id. An
+   * empty string stands for no version, or for no tags.
    */
   idOf(version: string, tags: string): number {
     const key = version + SEPARATOR + tags;

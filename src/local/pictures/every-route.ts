@@ -14,8 +14,8 @@ const SIZES = [
   { width: 1440, height: 900 },
 ] as const;
 /**
- * Fixed time in milliseconds that a route gets to read and draw its data. A wait until the network is idle would never
- * end on the page of a variable, because this page keeps a connection open to receive new points.
+ * Fixed time, in milliseconds, in which a route can read and draw its data. A wait until the network is idle would
+ * never end on the page of a variable, because this page keeps a connection open to receive new points.
  */
 const SETTLE_MS = 1500;
 

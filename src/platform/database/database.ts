@@ -112,8 +112,8 @@ export function openDatabase({ url, poolSize, applicationName, log, readLimits }
   pool.on('error', (error) =>
     log.warn({ err: error }, 'an idle database connection broke; the pool replaces it when needed'),
   );
-  // Without a listener, a connection that breaks while it is checked out would end the process; the query
-  // in flight reports the error.
+  // Without a listener, a connection that breaks while it is checked out would end the process. The listener can ignore
+  // the error, because the query in flight reports it.
   pool.on('connect', (client) => client.on('error', () => {}));
   return Object.assign(pool, {
     readLimits: { ...DEFAULT_READ_LIMITS, ...readLimits },

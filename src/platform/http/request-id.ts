@@ -17,8 +17,8 @@ export function isRequestId(given: string): boolean {
 }
 
 /**
- * Creates middleware that sets `c.var.requestId` and the response header (R-A10). Generates a request id when the
- * client sends no id, or sends an id for which `isRequestId` returns false.
+ * Creates middleware that sets `c.var.requestId` and the response header (R-A10). Generates a request id if the client
+ * sends none, or if `isRequestId` returns false for the id that the client sends.
  */
 export function requestId(): MiddlewareHandler<RequestIdEnv> {
   return async (c, next) => {

@@ -15,9 +15,9 @@ export interface FoundWrite {
   readonly positions: readonly Positions[];
 }
 
-// The lower bound of `version_timestamp` limits the scan of the index. The bound of 10 s never excludes the write that
-// stored a version, because the VersionTimestamps of one write differ by far less: the first rows of all dates share
-// one VersionTimestamp, and each further row of a date adds one microsecond.
+// The lower bound of `version_timestamp` limits the scan of the index. The bound lies 10 s back, and so never excludes
+// the write that stored a version: the VersionTimestamps of one write differ by less than 10 s. The first row of every
+// date has the same VersionTimestamp, and each further row of the same date has one that is a microsecond later.
 export const FIND_WRITES = `
   select (extract(epoch from asked.at) * 1000000)::int8 as "atMicros", file_id as "fileId", operation_ids as "operationIds",
          reading_counts as "readingCounts", variables

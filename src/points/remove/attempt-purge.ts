@@ -41,7 +41,7 @@ const postpone = (table: PurgeTable) => `
 
 /**
  * Runs one step of the next due purge in a transaction.
- * @param last result of the previous call; when undefined, the search starts from the first account.
+ * @param last the value that the previous call returned; when undefined, the search starts from the first account.
  * @param work returns true when the purge is complete; the queue entry of the purge is then deleted.
  * @returns the value of `last` for the next call; undefined when no purge is due.
  * @throws the error of `work`, after the purge has been postponed.

@@ -17,7 +17,7 @@ const removeFrom = (target: string) =>
 
 /**
  * Purges up to 32 chunks of each table for the next deleted variable (R-C7).
- * @param last result of the previous call; when undefined, the search starts from the first account.
+ * @param last the value that the previous call returned; when undefined, the search starts from the first account.
  * @returns the value of `last` for the next call; undefined when no purge is due.
  * @throws the error of a failed purge; a later call retries the purge.
  */

@@ -17,9 +17,9 @@ import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 // counts as the newest of its kind (tagged or untagged).
 /**
  * @returns the statement that deletes the surplus versions of a variable from one chunk of history. The statement
- * returns the number of deleted versions, and the latest instant at which a newer version superseded one of them. At
- * the dates of the chunk, as-of reads of the variable before this instant may lack versions (R-F9). As-of reads at or
- * after this instant are complete.
+ *   returns the number of deleted versions, and the latest instant at which a newer version superseded one of them.
+ *   As-of reads at an earlier instant may lack versions at the dates of the chunk (R-F9). As-of reads at this instant
+ *   or later are complete.
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `

@@ -44,9 +44,9 @@ export interface ChunkRuns {
    */
   readonly forgotten: Runs;
   /**
-   * Dates at which the write can replace a stored version of a variable whose history already lacks versions (R-F9). If
-   * the VersionTimestamp of a replaced version is at or before `history_from`, every state of the variable before the
-   * write may lack versions.
+   * Dates at which the write can replace a stored version, if the history of the variable already lacks versions
+   * (R-F9). If the VersionTimestamp of a replaced version is at or before `history_from`, as-of reads at any instant
+   * before the write may lack versions.
    */
   readonly exposed: Runs;
   /**

@@ -60,8 +60,8 @@ interface Blocked {
 }
 
 /**
- * The pushes that a transaction has taken out of a batch and must itself write, and the operations and reading counts
- * of these pushes.
+ * The pushes that a transaction has taken out of a batch, with their operations and their numbers of readings. The
+ * transaction itself must write these pushes.
  */
 export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;

@@ -60,7 +60,8 @@ export class RowBytes {
   /** Returns the bytes written since the last call and continues in a new buffer. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#size);
-    // Batches are similar in size, so the next buffer is one eighth larger than this batch. The next write allocates it.
+    // Batches are similar in size, so the next buffer is one eighth larger than this batch. The next write allocates
+    // that buffer.
     this.#capacity = this.#size + (this.#size >> 3);
     this.#bytes = Buffer.alloc(0);
     this.#size = 0;

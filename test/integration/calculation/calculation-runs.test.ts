@@ -178,7 +178,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a request for other dates, made %s the abandoned run is requested again, has attempt number 0 and waits until the pause before the repetition is over (R-H5)',
+    'a request for other dates that is made %s the abandoned run is requested again has attempt number 0, and waits for the same pause as the repetition (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

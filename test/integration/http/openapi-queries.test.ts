@@ -49,7 +49,7 @@ afterAll(() => api.close());
 
 /**
  * Calls the operation. If the operation is a write, the body is an empty list.
- * @returns the declarations with which the query of the operation was parsed.
+ * @returns the declarations that were used to parse the query of this call.
  */
 async function parsedBy(
   { method, path }: Operation,

@@ -207,7 +207,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 852, 1428, 2004]);
   });
 
-  test('when rolling up found no points in a period, points written to that period later are stored, and rolling up again includes these points', async () => {
+  test('if a rollup found no points in a period, points that are written to this period later are stored, and the next rollup includes them', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[at(90), 1]]);
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0 });

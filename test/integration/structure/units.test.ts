@@ -150,11 +150,14 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     ['COUNT', 'countValue', 2],
     ['VAR', 'varianceValue', (198 * 198) / 2],
     ['STDEV', 'stdevValue', 198 / Math.SQRT2],
-  ])('%s aggregates the converted values, also for a unit with an offset', async (aggregation, member, expected) => {
-    const variableId = await withValues(CELSIUS, [-10, 100]);
-    const query = `variableId=${variableId}&granularity=Day&aggregation=${aggregation}&unitId=${FAHRENHEIT}`;
-    expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
-  });
+  ])(
+    '%s is computed from the converted values, even when the unit has an offset',
+    async (aggregation, member, expected) => {
+      const variableId = await withValues(CELSIUS, [-10, 100]);
+      const query = `variableId=${variableId}&granularity=Day&aggregation=${aggregation}&unitId=${FAHRENHEIT}`;
+      expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
+    },
+  );
 
   test('a read is refused when the requested unit is unknown, or when the unit of a variable is unknown, missing or of another family; when a variable is the cause, the error says what is wrong with the unit of the variable', async () => {
     const cases = [

@@ -112,7 +112,7 @@ describe('webhooks: POST /account/webhooks', () => {
     expect([status, pathsOf(body)]).toEqual([400, ['$.url']]);
   });
 
-  it('reports template errors with their positions, together with filter errors, and accepts a plain-text template only when the content type is not JSON (R-I1, R-A5)', async () => {
+  it('reports template errors with their positions, together with filter errors, and refuses a plain-text template for a webhook with a JSON content type (R-I1, R-A5)', async () => {
     const wrong = { bodyTemplate: '{"a": {{data.}}, "b": {{ }}}', filter: { siteIds: [foreign.siteId] } };
     const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, ...wrong });
     expect([status, pathsOf(body)]).toEqual([400, ['$.bodyTemplate', '$.bodyTemplate', '$.filter.siteIds[0]']]);

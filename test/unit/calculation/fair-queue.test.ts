@@ -66,7 +66,7 @@ describe('fair queue: accounts', () => {
     expect(queue.size).toBe(0);
   });
 
-  test('when no other account waits, an account in debt is served; when no account has a waiting run any more, the debt is forgotten (R-A14)', () => {
+  test('an account in debt is served when no other account waits; its debt is forgotten when no run of any account waits (R-A14)', () => {
     const { queue, add, serve } = open(1);
     add(A);
     add(A);

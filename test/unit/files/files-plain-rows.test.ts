@@ -34,7 +34,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   const sheets = fc.array(row, { maxLength: 12 });
 
-  it('return the same rows as the tag-by-tag reader, even when the sheet arrives in pieces of 1 to 300 bytes', () => {
+  it('return the same rows as the reader that parses one XML tag at a time, even when the sheet arrives in pieces of 1 to 300 bytes', () => {
     fc.assert(
       fc.property(sheets, fc.integer({ min: 1, max: 300 }), (rows, pieceBytes) => {
         const plainly = `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>`;

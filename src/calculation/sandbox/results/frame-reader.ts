@@ -24,7 +24,10 @@ export interface FrameLimits {
   readonly maxTextBytes: number;
 }
 
-/** A table of at most this number of texts is decoded immediately; a longer table decodes each text when it is read. */
+/**
+ * A table of at most this number of texts is decoded immediately. The texts of a longer table are decoded when they are
+ * read.
+ */
 const MAX_TABLE_STRINGS = 1000;
 
 /** Thrown when a column of a result has more than `maxPoints` points. */

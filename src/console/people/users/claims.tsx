@@ -1,6 +1,6 @@
 /**
- * Sections of the page of a user, for editing: a switch for each push permission, the list of other claims, and the
- * levels of features and secondary accesses.
+ * The parts of a user's page that edit permissions: a switch for each push permission, the list of other claims, and
+ * the levels of features and of secondary accesses.
  */
 import { Button, NativeSelect, Switch, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';

@@ -35,8 +35,8 @@ const SELECTED = `from structure_import_row where import_id = $1 and action is n
 const ROW_BYTES = 300;
 
 /**
- * Lists the rows of an import in the order of the imported document. The listing key combines the position of a row's
- * list in the document with the row's `ordinal`.
+ * Lists the rows of an import in the order of the imported document. The listing key has two parts: the position, in
+ * the document, of the list that contains the row, and the `ordinal` of the row.
  */
 export function listImportRows(id: string, { kind, action }: RowFilter): Listing<number, ImportedRow> {
   return {

@@ -1,8 +1,8 @@
 /**
- * Structure imports: random structures move unchanged between accounts, a killed process leaves the structure
- * unchanged, other accounts read, push and import during a long import, the queue of an account is limited, and memory
- * does not grow with the document. Greater values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` make the tests longer and
- * more thorough.
+ * These tests check that random structures move unchanged between accounts, that a killed process leaves the structure
+ * unchanged, that other accounts can read, push and import during a long import, that the queue of an account is
+ * limited, and that memory does not grow with the document. Greater values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES`
+ * make the tests longer and more thorough.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -29,7 +29,7 @@ describe('shared budget: each account and each user has a share (R-A14)', () => 
     expect(holding.take(1)).toEqual({ of: 'total', held: TOTAL });
   });
 
-  test('when users take the budget in small amounts and no other account uses the budget, one user gets at most three sevenths of the total, and all users of one account together get at most half of the total', () => {
+  test('while only one account uses the budget and its users take small amounts, one user gets at most three sevenths of the total, and all users together get at most half', () => {
     expect(takeAll(openSharedBudget(TOTAL), owner(1))).toBe(Math.floor((TOTAL * 3) / 7));
     const budget = openSharedBudget(TOTAL);
     const users = ['one', 'two', 'three'].map((user) => takeAll(budget, owner(1, user)));

@@ -48,8 +48,8 @@ type Times = Readonly<Record<Stage, number>>;
 
 interface Probe {
   /**
-   * Sends pushes until at least one of them has reached each stage, but no longer than MAX_RECOVERY_MS.
-   * @returns the seconds until each stage was first reached; MAX_RECOVERY_MS in seconds for a stage never reached.
+   * Sends pushes until some push has reached each stage, but for at most MAX_RECOVERY_MS.
+   * @returns for each stage, the seconds until a push first reached it, or MAX_RECOVERY_MS in seconds if none did.
    */
   measure(): Promise<Times>;
   close(): Promise<void>;

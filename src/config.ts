@@ -176,7 +176,7 @@ export const SETTINGS = {
   ),
   EXTERNAL_USERS: setting(
     choice(['sub', 'email', 'businessId']).default('sub'),
-    'How the user of a token from another issuer is found. The service always tries the claim sub first. If no user matches sub, this setting decides what to try next: email (the verified email address), businessId (the claim businessId) or sub (nothing).',
+    'How the service finds the user of a token from another issuer. The service always tries the sub claim first. If no user matches sub, this setting decides what it tries next: email (the verified email address), businessId (the businessId claim) or sub (nothing else).',
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),

@@ -138,7 +138,7 @@ export const READ_QUERY = declareQuery(
 );
 
 /**
- * Query parameters of `POST /data`. The body has all parameters; the URL may have only `format`, so that the URL of a
+ * Query parameters of `POST /data`. The body may have all of them. The URL may have `format`, so that the URL of a
  * download can name its format (R-A13).
  */
 export const FORMAT_QUERY = declareQuery({ format: SHAPE.format });

@@ -41,7 +41,10 @@ export interface CallerCacheOptions {
   /** Seconds for which a caller is cached: config.ACCESS_CACHE_SEC. */
   readonly cacheSec: number;
   readonly clock?: Clock;
-  /** The embedded issuer, whose `sub` is a user's id; undefined means that the `sub` of every issuer is a user's id. */
+  /**
+   * The embedded issuer: the claim `sub` of its tokens is a user's id. If this member is undefined, `sub` is a user's
+   * id in the tokens of every issuer.
+   */
   readonly ownIssuer?: string;
   /** How users of other issuers are identified: config.EXTERNAL_USERS. */
   readonly externalUsers?: ExternalUsers;

@@ -52,10 +52,9 @@ const GIVE_UP_AFTER_MS = 5 * 86_400_000;
 const KEPT_DAYS = 30;
 
 /**
- * Starts the sender; it runs until `stop`. Without a transport, emails wait in the outbox. After a failed
- * attempt, the sender waits 10, 20, 40 … seconds, but never more than an hour, before the next one. An email is given
- * up when the server refuses it permanently, or when an attempt other than the first fails more than five days after
- * the email was queued.
+ * Starts the sender; it runs until `stop`. Without a transport, emails wait in the outbox. After a failed attempt, the
+ * sender waits before it tries again: 10, 20, 40 … seconds, at most an hour. The sender gives up on an email when the
+ * server refuses it permanently, or when a repeated attempt fails more than five days after the email was queued.
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
   if (!options.transport) log.warn('neither SMTP_URL nor MAIL_DIRECTORY is set; emails are queued, but not sent');

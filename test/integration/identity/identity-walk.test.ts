@@ -144,8 +144,8 @@ interface Shown {
 
 /**
  * Sends a request, and requires that the answer contains no text from an object that the client must not see.
- * @returns the answer. In the text of the answer, `#` replaces each id of `ids`, and the parts that are new in every
- * answer are removed.
+ * @returns the answer. In its text, each id of `ids` is replaced by `#`, and the parts that differ from answer to
+ *   answer are removed.
  */
 async function ask(client: TestClient, method: string, path: string, body: unknown, ids: Ids): Promise<Shown> {
   const response = await fetch(api.origin + path, {

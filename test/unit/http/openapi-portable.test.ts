@@ -108,8 +108,8 @@ describe('openapi: portability', () => {
     expect(pairs.filter((pair) => !pair.split(' ').some(isToldApart))).toEqual([]);
 
     /**
-     * Compares the path at `index` with the other path of the pair. @returns true when a parameter of the other path
-     * rejects the fixed segment that the path at `index` has in the same place.
+     * Compares the two paths of a pair. @returns true when a fixed segment of the path at `index` stands where the
+     * other path has a parameter that rejects this segment.
      */
     function isToldApart(_path: string, index: number, [one = '', other = '']: readonly string[]): boolean {
       const [fixed, templated] = index === 0 ? [one, other] : [other, one];

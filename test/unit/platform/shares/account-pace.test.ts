@@ -63,7 +63,8 @@ describe('account pace', () => {
     void bench.start(B, 'b1');
     void bench.start(A, 'a2');
     await bench.settle();
-    // The account works for 300 ms, which is 200 ms more than CREDIT_MS. With a share of 0.5, it must pause for 400 ms.
+    // The account works for 300 ms, which is 200 ms more than CREDIT_MS. With a share of 0.5, it must pause for 200 /
+    // 0.5 = 400 ms.
     expect(bench.begun).toEqual(['a1', 'b1']);
     bench.move(399);
     await bench.settle();

@@ -21,7 +21,8 @@ export interface PacedLimiter extends RateLimiter {
 
 interface Refused {
   /**
-   * Instant from which a request of cost 0 would pass. A request of a higher cost passes `costMs` after this instant.
+   * Instant from which a request of cost 0 is admitted. A request of a higher cost is admitted later, at this instant
+   * plus `costMs`.
    */
   readonly freeAtMs: number;
   /** Instant at which the next refusal may be sent. */

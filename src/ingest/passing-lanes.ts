@@ -18,7 +18,10 @@ const PAUSE_AFTER_FAILURE_MS = 1000;
 const LANES = [false, true] as const;
 
 export interface PassingLanes {
-  /** Waits until `write` ends. If `write` is a long write, the lanes write other batches of the account until then. */
+  /**
+   * Waits until the operation `write` ends. If it takes long, the lanes store other batches of the account in the
+   * meantime.
+   */
   open(accountId: number, write: Promise<unknown>): Promise<void>;
   /** Waits for all writes that were started during a long write. */
   close(): Promise<void>;

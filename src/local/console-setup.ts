@@ -40,8 +40,8 @@ function hashSources(): string {
 }
 
 /**
- * Builds the console into a directory with another name and then renames this directory to `directory`, so that other
- * commands of this checkout see a whole build or none.
+ * Builds the console into a temporary directory, then renames the temporary directory to `directory`. So other commands
+ * of this checkout see either a whole build or none.
  */
 async function build(directory: string): Promise<void> {
   const unfinished = `${directory}.${process.pid}`;

@@ -71,9 +71,9 @@ const RUN_RETRY_DELAY_MS = 1000;
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 
-// `close` waits until the work on the last key has ended, and then at most this long for the BullMQ worker to close.
-// While Redis is unavailable, the worker cannot record that its jobs have ended, so `close` would otherwise wait for
-// ever. The next sweep finds the unfinished keys in the database.
+// After the work on the last key has ended, `close` waits at most this long for the BullMQ worker to close. Without
+// this limit, `close` would wait for ever while Redis is unavailable, because the worker could not record that its jobs
+// have ended. The next sweep finds the unfinished keys in the database.
 const FAREWELL_MS = 1000;
 
 const MEMBERS_PER_COMMAND = 1000;

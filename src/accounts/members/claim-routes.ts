@@ -1,7 +1,7 @@
 /**
- * Routes that list and change claims (§4.2). The POST routes under the path of a user change only claims whose type
- * begins with `datapusher.`. The other routes that change claims take the user from the body, and change claims of any
- * type.
+ * Routes that list and change claims (§4.2). Under the path of a user, a POST can change a claim only if the claim's
+ * type begins with `datapusher.`. The other routes that change claims take the user from the body, and change claims of
+ * any type.
  */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';

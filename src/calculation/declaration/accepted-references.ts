@@ -61,7 +61,8 @@ export function referencesOf(saved: unknown): AcceptedReferences {
 
 /**
  * @returns true when `given` has no note and equals the saved declaration, either as the database stores it or as
- * answers show it. An equal declaration is not checked, because the rules may have become stricter since the save.
+ *   answers show it. An equal declaration is not checked again: the rules may have become stricter since it was saved,
+ *   and a declaration that does not change must not be refused.
  */
 export function isSameDeclaration(saved: unknown, given: unknown): boolean {
   if (hasNote(given)) return false;

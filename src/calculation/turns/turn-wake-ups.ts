@@ -1,8 +1,8 @@
 /**
- * Wake-ups of calculators. A turn is a variable to run or a preview to answer. For each account and urgency, Redis
- * holds one set of the ids of turns, and one job makes a calculator take ids from this set. There are three urgencies,
- * so an account has at most three jobs in the queue, even when thousands of its ids wait. When Redis loses ids, the
- * sweeper finds their turns in the database.
+ * Wakes calculators when turns wait. A turn is a variable to run or a preview to answer. For each account and urgency,
+ * Redis holds one set of the ids of turns, and one job makes a calculator take ids from this set. There are three
+ * urgencies, so an account has at most three jobs in the queue, even when thousands of its turns wait. When Redis loses
+ * ids, the sweeper finds their turns in the database.
  */
 import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';

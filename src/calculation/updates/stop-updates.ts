@@ -37,7 +37,7 @@ const REMOVE_REQUESTS = `
 /**
  * Ends the runs of the variables, except runs that are already storing their points, and removes the requests of the
  * variables.
- * @returns the ids of the run records, ascending: the records of the ended runs, and a record per removed request.
+ * @returns the ids of the run records, ascending: one for each ended run and one for each removed request.
  */
 export async function stopUpdates(
   transaction: Transaction,

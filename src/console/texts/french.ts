@@ -1,7 +1,6 @@
 /**
- * Adds French typography to the texts: narrow no-break spaces at punctuation, and the plural form for whole millions.
- * The source files contain plain spaces, because most editors do not make narrow no-break spaces visible. Has no side
- * effects.
+ * Adds to the French texts narrow no-break spaces at punctuation, and the plural form for whole millions. The source
+ * files contain plain spaces, because most editors do not make narrow no-break spaces visible. Has no side effects.
  */
 
 /** U+202F, the narrow no-break space. */

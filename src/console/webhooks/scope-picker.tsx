@@ -32,7 +32,8 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
   const [text, setText] = useState('');
   const [search] = useDebouncedValue(text.trim(), DEBOUNCE_MS);
   const ids = value.split(/[\s,]+/).filter((id) => id !== '');
-  // A draft saved by an earlier release may hold a text that is not an id; the API then refuses to save the webhook.
+  // A draft saved by an earlier release may hold a text that is not an id. The API would refuse to save a webhook with
+  // such a text, so it is left out.
   const readable = ids.filter((id) => /^\d{1,9}$/.test(id)).map(Number);
   const chosen = useElements(kind, { [ID_FILTERS[kind]]: readable }, readable.length) ?? [];
   const found = useElements(kind, search === '' ? {} : { customFilter: toFilter(search, kind) }, MAX_FOUND) ?? [];

@@ -27,8 +27,8 @@ const ADVANCE = `
 /**
  * Writes one chunk (R-E5).
  * @param done position in the file before the chunk.
- * @returns false when the file already has its final state, or when its stored position is not `done` any more, for
- * example because another process has written the chunk. In both cases, this call writes nothing.
+ * @returns false when the file already has its final state, or when the stored position of the file differs from
+ *   `done`, for example because another process has written the chunk. In both cases, this call writes nothing.
  */
 export async function writeChunk(
   database: Database,

@@ -22,10 +22,9 @@ export interface NewPassword {
    */
   readonly kept?: KeptSession;
   /**
-   * Email address to which the reset link was sent. Choosing a password through the link proves that the user owns this
-   * address. Null or absent when the user came without a link, or when no address was recorded for the link. If the
-   * user received a temporary password by email instead, choosing a password proves that the user owns the address to
-   * which this email was sent.
+   * Email address to which the reset link was sent. A user who chooses a password through the link proves to own this
+   * address. Null or absent when the user came without a link, or when no address was recorded for the link. If a
+   * temporary password was sent by email, a user who replaces it proves to own the address of that email.
    */
   readonly sentTo?: string | null;
 }

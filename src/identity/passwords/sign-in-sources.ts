@@ -187,9 +187,8 @@ function markOf(salt: string, password: string): number {
 
 /**
  * Forgets the user's wrong passwords and unlocks each network for the user. Call this function after the user gets a
- * new password or a manager unlocks the user. This function does not remove the lock on all strangers (see the top of
- * this file). To remove that lock too, reset the user's `sign_in_locked_until`.
- */
+ * new password or a manager unlocks the user. The lock that applies to all strangers (see the top of this file) stays.
+ * To remove that lock too, reset the user's `sign_in_locked_until`. /
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(
     `update sign_in_source set wrong_count = 0, wrong_marks = '{}', locked_until = null where user_id = $1`,

@@ -1,7 +1,8 @@
 /**
- * Leases on session advisory locks. The server ends a session that is silent for LEASE_MS and releases the session's
- * locks, so a process that has crashed, is suspended or is disconnected does not keep its locks. The holder of a lock
- * does its work in the session of the lock, so the holder cannot commit after it has lost the lease.
+ * Leases that are implemented with session advisory locks. The server ends a session that is silent for LEASE_MS and
+ * releases the session's locks, so a process that has crashed, is suspended or is disconnected does not keep its locks.
+ * The holder of a lock does its work in the session of the lock, so the holder cannot commit after it has lost the
+ * lease.
  */
 import type { Connection } from './database.ts';
 import { LEASE_MS, RENEWAL_MS } from './row-leases.ts';

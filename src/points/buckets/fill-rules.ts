@@ -6,8 +6,8 @@
  *   linear     linear interpolation between the starts of the neighbouring buckets; null when one neighbour is missing
  *   null       no value
  *
- * For `previous` and `linear`, a bucket without a value is also a gap. For example, the variance of a bucket that
- * contains one point has no value.
+ * For `previous` and `linear`, a bucket without a value is also a gap; an example is the variance of a bucket that
+ * contains one point.
  */
 
 import type { Micros } from '../point.ts';

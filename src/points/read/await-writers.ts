@@ -28,7 +28,7 @@ const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 /**
  * Waits for the writes that can still change the points of an as-of selection (R-F5). Returns immediately when the
  * selection is not as-of, or when its instant is more than a minute in the future.
- * @param queryable any connection except the transaction of the reader's snapshot.
+ * @param queryable any connection except the one that holds the reader's snapshot.
  * @throws the same errors as `awaitWriters`.
  */
 export async function awaitWritersOf(

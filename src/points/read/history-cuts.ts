@@ -91,9 +91,10 @@ function conditionOf(selection: PointSelection): string | undefined {
 }
 
 /**
- * Returns an SQL condition for a read with a horizon: for each date, such a read uses the state at an instant before
- * the date. The earliest of these states is the state for the first date of the period. The condition is true for every
- * history cut that is later than this state. If the period has no start, the condition is true for every history cut.
+ * Returns an SQL condition for a read with a horizon. For each date, such a read uses the state at an instant before
+ * the date. The earliest of these instants belongs to the first date of the period. The condition is true for every
+ * history cut that is later than this earliest instant. If the period has no start, the condition is true for every
+ * history cut.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';

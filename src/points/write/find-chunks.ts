@@ -23,8 +23,8 @@ export interface Chunk {
   readonly isCompressible: boolean;
   readonly isCompressed: boolean;
   /**
-   * True when the chunk is compressed and marked as also having uncompressed rows; without the
-   * mark, reads ignore such rows.
+   * True when the chunk is compressed and is marked as also having uncompressed rows. In a compressed chunk without
+   * this mark, queries ignore uncompressed rows.
    */
   readonly isPartial: boolean;
   /**

@@ -50,9 +50,8 @@ export interface ChunkRuns {
    */
   readonly exposed: Runs;
   /**
-   * Dates at which the write supersedes the stored row, because the variable is versioned. If the stored row has the
-   * VersionTag that the write stores at the date, the write deletes the row. Otherwise, the write moves the row to
-   * history.
+   * Dates at which a write to a versioned variable supersedes the stored row. If the new row has the same VersionTag,
+   * the write deletes the stored row. Otherwise, the write moves the stored row to history.
    */
   readonly superseded: Runs;
   /**

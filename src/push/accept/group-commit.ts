@@ -1,7 +1,7 @@
 /**
  * Group commit: stores pushes of any accounts together, so that a group costs one statement and one flush of the WAL.
- * - Pushes that must wait for a running group form the next group. Pushes that need not wait form a group with the
- *   other pushes of the same iteration of the event loop; the group does not wait for more.
+ * - While a group is being stored, pushes wait and become the next group. A push that need not wait forms a group with
+ *   the other pushes of the same iteration of the event loop; this group does not wait for more.
  * - Pushes of one user are never in two groups at the same time. Otherwise, the second group would wait for the lock
  *   that orders the user's pushes (R-D6, store/turn-lock.ts), because the first group holds this lock until its flush.
  *   Such waits halved the measured throughput of 64 clients.

@@ -1,7 +1,7 @@
 /**
  * The interface of the fast paths. The fast paths are optional: the ordinary path alone stores every push correctly.
- * `push-service.ts` assembles the fast paths; the rest of push imports only this file. MEASUREMENTS.md states how much
- * each fast path gains.
+ * `push-service.ts` assembles the fast paths; all other files in push/ import only this file. MEASUREMENTS.md states
+ * how much each fast path gains.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FindCachedCaller } from '../../identity/caller/cached-caller.ts';

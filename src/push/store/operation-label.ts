@@ -29,7 +29,7 @@ export function makeSharedLabel(nowMillis: number): string {
 }
 
 /**
- * @param shared label of the first push in the shared row.
+ * @param shared the label of the first push in the shared row.
  * @param position position of the push in the shared row, from 0.
  * @returns the label of the push; the database computes the same label with `push_member_label`.
  */

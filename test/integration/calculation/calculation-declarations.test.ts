@@ -396,7 +396,7 @@ describe('calculation: schedules (R-H5)', () => {
 });
 
 describe('calculation: a chain of calculations (R-H11)', () => {
-  test('if one change of an input reaches a variable twice, because formulas are edited meanwhile, the second run of the variable fails with the outcome `loop` (R-H11)', async () => {
+  test('if formulas are edited so that one change of an input reaches a variable twice, the second run of the variable fails with the outcome `loop` (R-H11)', async () => {
     const source = await addHourly(1);
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));
     const first = await calculations.addCalculated(passOn(source));

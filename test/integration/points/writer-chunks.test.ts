@@ -54,7 +54,7 @@ test('points: a point replaces the version that has the same date and VersionTag
   ]);
 });
 
-test('points: one point a year from 1700 to 2199 creates fewer than 90 chunks per table: short chunks from 1990 to 2049, long chunks before and after', async () => {
+test('points: writing one point a year from 1700 to 2199 creates fewer than 90 chunks per table, because chunks before 1990 and after 2049 are long', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   const years = Array.from({ length: 500 }, (_, index) => 1700 + index);
   const points = (value: number) => years.map((year): WrittenPoint => [Date.UTC(year, 6, 1) * 1000, year + value]);

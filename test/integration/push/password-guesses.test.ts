@@ -88,8 +88,8 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY - 1, (index) => `203.0.113.${index}`);
-    // The last guess is sent alone. At each guess, the service checks the number of wrong passwords from all addresses,
-    // and this number does not include guesses that are still in progress.
+    // The last guess is sent alone, because the number of wrong passwords that the service checks does not include
+    // guesses that are still in progress.
     expect(await isAccepted('four', '198.51.100.1')).toBe(true);
     expect(await push('four', 'the last guess', '203.0.113.255')).toBe(401);
     expect(await isAccepted('four', '198.51.100.1')).toBe(true);

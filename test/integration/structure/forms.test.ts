@@ -199,7 +199,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/variables?customFilter=${filter}`)).body).toMatchObject([{ id: variableId }]);
   });
 
-  it('is kept when a new form makes it invalid; then reads show the problems, `hasProblems` selects resources with or without problems, and the next change of the clientData is checked', async () => {
+  it('is kept when a new form makes it invalid; reads then show its problems, the filter `hasProblems` finds the resource, and the next change of its clientData is checked', async () => {
     const name = `Late ${++made}`;
     const stored = { clientData: { [name]: { Technical: { Power: 'high', Fuel: 1 } } } };
     const late = await createSource(api.manager, siteId, stored);

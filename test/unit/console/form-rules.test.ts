@@ -85,7 +85,7 @@ describe('console structure: a save', () => {
     expect(toChanges('Site', texts, saved)).toEqual({ city: null, typeId: 4 });
   });
 
-  test('accepts a number with a decimal comma, and splits the text of the field for tags at each comma', () => {
+  test('accepts a number with a decimal comma; in the field for tags, a comma separates two tags', () => {
     const divider = toChanges('Variable', { ...toTexts('Variable', {}), divider: '0,5' }, toTexts('Variable', {}));
     expect(divider).toEqual({ divider: 0.5 });
     const tags = toChanges('Source', { ...toTexts('Source', {}), tags: 'a, b c,, ' }, toTexts('Source', {}));

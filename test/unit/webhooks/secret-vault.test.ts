@@ -22,7 +22,7 @@ describe('webhook secrets at rest', () => {
       expect(() => openSecretVault([NEW, { ...NEW, id: OLD.id }])[use](sealed, 1)).toThrow(refusal);
   });
 
-  test('a sealed text is refused after a change of its data key or its encrypted text (R-I1)', () => {
+  test('a sealed text is refused when its data key or its encrypted text has been altered (R-I1)', () => {
     const vault = openSecretVault([OLD]);
     const sealed = vault.seal(SECRET, 1);
     const parts = sealed.split(':');

@@ -90,7 +90,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     expect(openAfter(isFailing, statuses)).toBe(state === 'open');
   });
 
-  test('a message that is too large to send neither opens the circuit nor resets it (R-I3)', () => {
+  test('when a message is too large to send, the circuit neither opens nor is reset (R-I3)', () => {
     const tooLarge = { state: 'Failed', isTooLarge: true } as const;
     const circuit = openCircuit(true);
     for (let count = 0; count < 3; count += 1) circuit.add(tooLarge);

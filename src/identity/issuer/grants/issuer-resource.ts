@@ -7,7 +7,7 @@ import { ALLOWED_SCOPES_MEMBER } from '../../clients/find-client.ts';
 import { SIGNING_ALGORITHM } from '../../keys/signing-keys.ts';
 
 /**
- * Identifier of the resource (RFC 8707). It is not the audience of the access tokens, which is the value of the setting
+ * Identifier of the resource (RFC 8707). The audience of the access tokens is a different value: the setting
  * TOKEN_AUDIENCE.
  */
 export const API_RESOURCE = 'urn:tidemark:api';

@@ -101,7 +101,7 @@ function textOf(value: unknown): string | undefined {
 const TRIMMED: ReadonlySet<string> = new Set(['externalId', 'siteExternalId', 'mappingConfig']);
 
 /**
- * Reads the key by which `row` (a row, an input or a form) names a resource.
+ * Reads the key by which `row` names a resource. `row` contains the members of an imported row, an input or a form.
  * @returns undefined when `row` has neither the identifier nor the name of the resource.
  */
 export function readReference(row: Members, members: KeyMembers): KeyReference | undefined {

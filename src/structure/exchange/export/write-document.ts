@@ -68,8 +68,8 @@ export function headerOf(kind: ListName): readonly string[] {
 }
 
 /**
- * Splits batches, ordered by kind, into one sequence for each kind. The caller must read the sequences in the order of
- * kinds.
+ * Splits batches into one sequence for each kind. The batches must arrive in the order of kinds. The caller must read
+ * the sequences in the order of kinds.
  */
 function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => AsyncGenerator<readonly WorkbookRow[]> {
   const source = batches[Symbol.asyncIterator]();

@@ -66,7 +66,7 @@ test('zygote: a zygote that dies is replaced even when the removal of its contai
   }
 });
 
-test('zygote: a zygote that SIGSTOP has stopped is replaced by a standby within 5 s, even on a busy machine (R-H7)', async () => {
+test('zygote: when SIGSTOP stops a zygote, a standby replaces it within 5 s, even on a busy machine (R-H7)', async () => {
   const launched: Container[] = [];
   const burners: ChildProcess[] = [];
   const started = createMetrics();

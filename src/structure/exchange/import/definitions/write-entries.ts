@@ -10,7 +10,10 @@ const rowsOf = (action: 'Created' | 'Changed', catalogues: string) =>
    and r.members ->> 'catalogue' ${catalogues}`;
 const NAME = `r.members ->> 'name'`;
 const SYMBOL = `r.members ->> 'symbol'`;
-/** SQL for the code of the aggregate that a row names. $3 is a JSON object that maps names of aggregates to codes. */
+/**
+ * SQL expression for the number of the aggregate that a row names. $3 is a JSON object that maps names of aggregates to
+ * numbers.
+ */
 const AGGREGATE_NUMBER = `($3::jsonb ->> (r.members ->> 'aggregate'))::int`;
 
 const STATEMENTS = [

@@ -14,7 +14,8 @@ describe_value <- function(value) {
   paste0("a value of class ", class(value)[1])
 }
 
-# Returns advice on a frequent mistake in a script's value, or NULL. The caller appends the advice to the error message.
+# Returns advice if the value of a script shows a frequent mistake, otherwise NULL. The caller appends the advice to the
+# error message.
 hint_value <- function(value) {
   if (is.data.frame(value) && all(c("Dates", "Values") %in% names(value))) "; write list(TimeSeries = ...) around it"
   else if (is.list(value) && "TimeSeries" %in% names(value)) "; TimeSeries must not be NULL"

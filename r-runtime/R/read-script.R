@@ -6,8 +6,8 @@
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 
-#' Finds the names that a script reads from `inputVariables`, `inputForms` and `inputConstants`, as `inputVariables$a`
-#' or `inputVariables[["a"]]`.
+#' Finds the names that a script reads from `inputVariables`, `inputForms` and `inputConstants`. A script can write such
+#' a read as `inputVariables$a` or as `inputVariables[["a"]]`.
 #' @param expression result of `parse_script`, or a part of it.
 #' @return character vector such as "inputVariables$a", with repetitions.
 #' @noRd

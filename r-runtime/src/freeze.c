@@ -1,9 +1,10 @@
 /*
- * Before the zygote forks, sets the reference counts of its objects to the maximum. R stores reference counts inside
- * objects, so even a run that only calls functions of packages would write to objects of the zygote and copy their
- * pages. R never changes a count that is at its maximum. When R is about to change the value of an object with such a
- * count, R copies the object first. Objects that a run creates are counted as usual. (Compare Python's gc.freeze().)
- * Best effort: where R lacks a function used here, runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
+ * Sets the reference counts of the zygote's objects to the maximum before the zygote forks. R stores reference counts
+ * inside objects, so even a run that only calls functions of packages would write to objects of the zygote and copy
+ * their pages. R never changes a count that is at its maximum. When R is about to change the value of an object with
+ * such a count, R copies the object first. Objects that a run creates are counted as usual. (Compare Python's
+ * gc.freeze().) Best effort: where R lacks a function used here, runs are slower, with equal results. Measured:
+ * ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

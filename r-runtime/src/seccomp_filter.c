@@ -48,10 +48,10 @@ static const char *const ALLOWED[] = {
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};
 
 /*
- * In a pid namespace, these calls are allowed, because the namespace limits the processes that a script can signal.
- * Without a pid namespace, a script could signal the zygote and other runs, which have the same uid. All these calls
- * are then refused, except kill(0, …), which signals the script's own process group. The script must not leave this
- * group, because the supervisor kills the run through the group.
+ * With a pid namespace, the following calls are allowed, because the namespace limits the processes that a script can
+ * signal. Without a pid namespace, a script could signal the zygote and other runs, which have the same uid. Therefore,
+ * the calls are refused, except kill(0, …), which signals the script's own process group. The script must not leave
+ * this group, because the supervisor kills the run through the group.
  */
 static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill", "tkill", "tgkill", "rt_sigqueueinfo"};
 

@@ -149,12 +149,12 @@ language sql as $$
   group by account_id
 $$;
 
--- Ends operations as Completed, or as Failed with a reason, and announces the end. If an operation was already
--- announced after its time-out, the operation is announced again (R-D7). A Failed operation loses its re-send key, so
--- when a client sends the same push again, that push is a new operation. Writes one event for each account; the event
--- contains all ended operations of the account.
--- `batch_ids` are the batches that contain the operations; the rows of these batches in push_batch must still exist.
--- When `ids` names a single operation without a batch, `written` is the set of variables that this operation wrote.
+-- Ends operations as Completed, or as Failed with a reason, and announces the end. The end of an operation is announced
+-- even if its time-out was announced before (R-D7). A Failed operation loses its re-send key, so when a client sends
+-- the same push again, that push is a new operation. Writes one event for each account; the event contains all
+-- operations of the account that this call ends. `batch_ids` are the batches that contain the operations; the rows of
+-- these batches in push_batch must still exist. When `ids` names a single operation without a batch, `written` is the
+-- set of variables that this operation wrote.
 create or replace function end_push_operations(
   ids bigint[], end_state text, reason text, batch_ids bigint[] default '{}', written int4multirange default null
 ) returns void language plpgsql as $$

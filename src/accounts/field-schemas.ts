@@ -97,8 +97,8 @@ export const sitesSchema = z
     lenientObject({
       siteId: idSchema,
       level: z.preprocess((value) => value ?? 'Read', enumerationSchema(SITE_ACCESS_LEVEL)),
-      // Ids of the sources that the access covers; an empty list covers no source. Absent or null covers all sources of
-      // the site.
+      // Ids of the sources that the access covers; an empty list covers no source. If the list is absent or null, the
+      // access covers all sources of the site.
       sourceIds: z.array(idSchema).max(MAX_LIST).nullish(),
     }),
   )

@@ -129,7 +129,7 @@ async function findWal(
     throw new DomainError(
       'conflict',
       `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; ` +
-        `add the segment, or, if there is an older backup, restore that backup with --to set to an instant before ${backup.restorableFrom}`,
+        `add the segment, or restore an older backup, if there is one, with --to set to an instant before ${backup.restorableFrom}`,
     );
   const { mtime } = await stat(last.path);
   const end = mtime.toISOString();

@@ -132,7 +132,8 @@ type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'onc
 /** Writes a message. Resolves when the stream can accept a further message, or when `signal` is aborted. */
 async function writeMessage<Message>(sink: Sink<Message>, message: Message, signal: AbortSignal): Promise<void> {
   if (sink.write(message) || signal.aborted) return;
-  // Does not use `events.once`, which would reject on the event `error`: a call emits `error` to send an error status.
+  // `events.once` cannot be used, because it rejects on the event `error`, which a call emits when it sends an error
+  // status.
   await new Promise<void>((resolve) => {
     const go = (): void => {
       sink.off('drain', go);

@@ -12,9 +12,9 @@ import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
   /**
-   * @returns true when, in the last 4 s, this module sent a refusal for the key immediately because it was already
-   * delaying 200 refusals for the key. So many delayed refusals show that the clients of the key send requests without
-   * waiting for refusals.
+   * @returns true when, in the last 4 s, a refusal for the key was sent without a delay. The delay is skipped when 200
+   *   refusals for the key are already being delayed. This number shows that the clients send requests without waiting
+   *   for refusals.
    */
   isFlooded(key: string): boolean;
 }

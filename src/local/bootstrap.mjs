@@ -149,8 +149,8 @@ function isInstalledAsLocked() {
 
 function runCommand(command, rest) {
   const script = [pinnedNode(), join(CHECKOUT, `src/local/commands/${command}.ts`), ...rest];
-  // With setpriv, the kernel sends SIGTERM to the command when this process ends, even if this process is killed. On
-  // SIGTERM, the command `start` stops the stack.
+  // With setpriv, the kernel sends SIGTERM to the child process when this process ends, even if this process is killed.
+  // If the child process runs the command `start`, it then stops the stack.
   const argv = isPresent('setpriv') ? ['setpriv', '--pdeathsig', 'TERM', ...script] : script;
   const child = spawn(argv[0], argv.slice(1), {
     cwd: process.cwd(),

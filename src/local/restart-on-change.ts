@@ -9,8 +9,8 @@ import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
 const SETTLE_MS = 200;
 
 /**
- * Restarts the roles when `.ts` files in `directory` change. The caller passes the running roles as `first`, and stops
- * the roles only with the returned function `stop`.
+ * Restarts the roles when `.ts` files in `directory` change. The caller must pass the running roles as `first`, and
+ * must use the returned function `stop` to stop the roles.
  * @returns the function `stop` and the promise `ended`, which resolves when the roles end for a reason other than a
  * restart.
  */

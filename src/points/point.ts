@@ -17,7 +17,7 @@ export interface PointEntry {
   readonly tagSetId: number;
 }
 
-/** Range of the dates at which a write or a removal changed points of one variable; both ends are inclusive. */
+/** Range of dates: from the first to the last date of the points of one variable that a write or a removal changed. */
 export interface WrittenRange {
   readonly variableId: number;
   readonly fromMicros: Micros;

@@ -14,8 +14,8 @@ export const ROLLUPS = ['Hour', 'Day'] as const;
 export const MAX_YEARS = 200;
 
 /**
- * The owner of a policy: an account, or one of its variables. When `variableId` is null, the owner is the account. The
- * policy of an account applies to its variables without a policy of their own.
+ * The owner of a policy: an account, or a variable of the account. When `variableId` is null, the owner is the account.
+ * The policy of an account applies to those of its variables that have no policy of their own.
  */
 export interface RetentionOwner {
   readonly accountId: number;

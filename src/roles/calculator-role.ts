@@ -17,7 +17,7 @@ export interface CalculatorRole extends Role {
 }
 
 /**
- * Starts R in its sandbox, and the worker that passes runs to R.
+ * Starts R in its sandbox, and starts the worker that hands each run to R.
  * @throws {SandboxUnavailableError} when this machine cannot confine R in the way that the settings require (R-H7).
  */
 export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole> {

@@ -128,7 +128,7 @@ export const READ_QUERY = declareQuery(
       { min: 1 },
     ),
     displayLevel: enumerationParameter(
-      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, with the members of its rows as arrays; formats other than JSON are written as for `Normal`.',
+      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, in which each member is an array with one element per row. In formats other than JSON, `Columns` has the same effect as `Normal`.',
       numberedFrom0(['Normal', 'ValueVariableDate', 'Columns']),
       'Normal',
     ),

@@ -119,7 +119,7 @@ export async function readResources(
 }
 
 /**
- * Reads a page like `readResources`, but only when the JSON members of the page are not too large. Sends one query.
+ * Does the same as `readResources`, but only if the JSON members of the page are not too large. Sends one query.
  * @param maxBytes maximum total size of the JSON members of the page, as text.
  * @returns undefined when the JSON members are larger than `maxBytes`.
  */

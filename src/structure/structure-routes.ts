@@ -288,8 +288,8 @@ function takeTurns(database: Database, declarations: Declarations): Transact {
 }
 
 /**
- * @returns true when the body may declare a calculation. Every JSON Patch may declare one, because a patch also writes
- * the members that its operations do not name, such as a stored declaration.
+ * @returns true when the body could contain a declaration. This is always true for a JSON Patch, because a patch writes
+ *   the whole resource again, including a stored declaration that its operations do not name.
  */
 function mayDeclare(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;

@@ -71,8 +71,9 @@ export interface WatchServer {
 const SORT_MS = 600_000;
 
 // A slow client may hold a snapshot for READ_STALL_SEC + PATIENCE_PER_WORK * T, where T is the time that the database
-// has worked on the snapshot. There is a limit because an open snapshot blocks vacuum. The limit grows with T because a
-// client that exceeds the limit needs a new snapshot in the next round, and the database then repeats the sort.
+// has worked on the snapshot. There is a limit because an open snapshot blocks vacuum. The limit grows with T because T
+// is the work that is lost at the limit: a client that exceeds the limit needs a new snapshot, and the database must
+// repeat the sort.
 const PATIENCE_PER_WORK = 10;
 
 // Maximum time that a watch waits for a permit: the longest time of a timer, 24 days.

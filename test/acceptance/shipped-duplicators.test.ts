@@ -1,8 +1,7 @@
 /**
- * Copies the sources and variables of a site as the duplicators of the shipped Python clients do. They GET each
- * resource at the display level of their choice, and POST it without its id. They create a calculated variable with the
- * formulas `[{}]`, and later PUT its formulas with the ids of the copies (R-C12, R-H1). The tests also replay recorded
- * requests of three clients.
+ * Copies the sources and variables of a site as the duplicators of the shipped Python clients do. A duplicator GETs
+ * each resource and POSTs it without its id. It creates a calculated variable with the formulas `[{}]`, and later PUTs
+ * the formulas with the ids of the copies (R-C12, R-H1). The tests also replay recorded requests of three clients.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRecording, replay } from '../support/clients/recordings.ts';

@@ -7,7 +7,8 @@ import { writeFileSync } from 'node:fs';
 export interface Figure {
   readonly name: string;
   /**
-   * Text printed after the ratio, such as `of raw COPY BINARY`. The text describes `limit`, by which `ours` is divided.
+   * Text that is printed after the ratio, for example `of raw COPY BINARY`. The ratio is `ours` divided by `limit`; the
+   * text says what `limit` is.
    */
   readonly ratioOf: string;
   /** Median of the ratios of all rounds. */

@@ -1,6 +1,6 @@
 /**
- * Routes of OAuth clients and signing keys (§5). For ADMIN users only: clients and keys belong to the whole
- * installation, and the issuer does not ask users for consent to a client.
+ * Routes of OAuth clients and signing keys (§5). Only ADMIN users may call these routes, because clients and keys
+ * belong to the whole installation, and no user is asked for consent to a client.
  */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';

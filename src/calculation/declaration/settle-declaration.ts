@@ -38,7 +38,7 @@ export async function settleDeclaration(
   const settled = mapDates(calculated, (value) => {
     const date = toDate(value);
     if (date?.isLocal) hasLocalDates = true;
-    // Converts only dates in epoch milliseconds. A date that is not local and has no colon is in epoch milliseconds.
+    // Converts a date only if it is given in epoch milliseconds, that is, if it is not local and contains no colon.
     const isKept = !date || date.isLocal || String(value).includes(':');
     return isKept ? value : formatInstant(date.micros);
   });

@@ -42,9 +42,9 @@ export interface InputRecord {
   readonly horizon?: string;
   readonly tags?: readonly string[];
   /**
-   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the input
-   * has no `asOf`, the run read the state at this instant: a read with this instant as `asOf` returns the same points, as
-   * long as their versions are stored.
+   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the
+   * input has no `asOf`, the run read the state as of this VersionTimestamp: a read with it as `asOf` returns the same
+   * points, as long as their versions are stored.
    */
   readonly lastVersionTimestamp: string | null;
   /**

@@ -1,10 +1,10 @@
 /**
  * The window of an input is the range of dates that a run of the script reads from this input (R-H6). Let [a, b] be the
- * changed dates. A RelativeDate window is (a − period, b + period], where the period is civil in the zone of the
- * input's source. A LastNPoints window holds the last N points up to a, and all points from a to b. An AbsoluteDate
- * window extends from the first to the second declared date, both inclusive. When an input is read in buckets other
- * than `all`, a RelativeDate or LastNPoints window is widened to whole buckets; an AbsoluteDate window is not.
- * `alignTo` widens any window to whole civil periods.
+ * changed dates. A RelativeDate window is (a − period, b + period]; the period is counted in civil units in the time
+ * zone of the input's source. A LastNPoints window holds the last N points up to a, and all points from a to b. An
+ * AbsoluteDate window extends from the first to the second declared date, both inclusive. When an input is read in
+ * buckets other than `all`, a RelativeDate or LastNPoints window is widened to whole buckets; an AbsoluteDate window is
+ * not. `alignTo` widens any window to whole civil periods.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';

@@ -112,8 +112,8 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
 }
 
 /**
- * Looks at the last `MAX_ATTEMPTS` runs of the variable. If the sandbox ended during at least `MAX_CAUSED_FAULTS` of
- * these runs while the sandbox ran only this script, the outcome `fault` becomes `breaks_sandbox`.
+ * Changes the outcome `fault` to `breaks_sandbox` if the script is the likely cause: among the last `MAX_ATTEMPTS` runs
+ * of the variable, the sandbox ended at least `MAX_CAUSED_FAULTS` times while it ran nothing but this script.
  */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;

@@ -15,7 +15,8 @@ const NO_TARGET: VariableInfo = {
 
 /**
  * R code that parses a script and collects the names that the script reads, such as `inputVariables$a`, and the periods
- * that the script groups by. `Day 3` is a grouping by day in the top-level expression that begins in line 3.
+ * that the script groups by. A period is collected with a line number: `Day 3` means that the top-level expression that
+ * begins in line 3 groups by day.
  */
 const READ = `
 expressions <- tidemark:::parse_script(inputConstants$script)

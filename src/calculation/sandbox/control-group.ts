@@ -1,9 +1,9 @@
 /**
  * A control group for a bwrap container. With it, the kernel limits all runs of the container together. On cgroup
  * version 1, only root can create the control group. On version 2, only a process in the root group of the machine can
- * create it: the new group is a child of the group of this process, and the kernel limits the memory of such a child
- * only when its parent is the root group or contains no process. The control group is optional, because rlimits and
- * supervisors limit each run anyway.
+ * create it. The reason: the new group is a child of this process's group, and the kernel limits the memory of a child
+ * group only if the parent group is the root group or contains no process. The control group is optional, because
+ * rlimits and supervisors limit each run anyway.
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

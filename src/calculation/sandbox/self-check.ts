@@ -1,6 +1,6 @@
 /**
- * Checks the isolation of the sandbox from inside before any customer's script runs: a probe script reports what it can
- * reach. The calculator does not start when a checked guarantee of R-H7 does not hold.
+ * Checks the isolation of the sandbox before any customer's script runs: a probe script runs in the sandbox and reports
+ * what it can reach. The calculator does not start when a checked guarantee of R-H7 does not hold.
  */
 import type { ContainerMode } from './launcher.ts';
 import { type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';

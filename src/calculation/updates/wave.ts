@@ -62,7 +62,7 @@ export interface Wave {
 }
 
 /**
- * Returns those variables of a wave that are linked by triggers to the variable `variableId`, and these triggers.
+ * Returns the variables of a wave that triggers link to the variable `variableId`. Also returns these triggers.
  * @param variableId id of a variable that has a run in this wave.
  */
 export async function readWave(queryable: Queryable, caller: Caller, wave: number, variableId: number): Promise<Wave> {

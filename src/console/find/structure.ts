@@ -1,6 +1,6 @@
 /**
  * Loads sites, sources and variables. The tree loads them page by page while the user opens and scrolls it; a search
- * loads its hits.
+ * loads only the resources that match.
  */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';

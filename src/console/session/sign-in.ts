@@ -42,8 +42,8 @@ export type SignInOutcome =
 
 /**
  * On the page for signed-out people, does nothing. On an origin other than the API's, sends the browser to the API's
- * origin and does nothing else. Otherwise completes the sign-in when the browser returns from the issuer, and starts a
- * sign-in on any other page.
+ * origin and does nothing else. In all other cases, completes the sign-in if the browser returns from the issuer, and
+ * starts a sign-in if it does not.
  */
 export async function openSession(): Promise<SignInOutcome> {
   if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };

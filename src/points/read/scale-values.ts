@@ -45,8 +45,8 @@ export function scaleAggregates(
 }
 
 /**
- * Returns the conversion of an aggregate. A sum contains the shift once per point; variance and standard deviation do
- * not depend on the shift.
+ * Returns the function that converts the value of an aggregate to another unit. A sum contains the unit's offset once
+ * per point; variance and standard deviation do not depend on the offset.
  */
 function conversionOf(aggregate: AggregateFunction, scale: LinearScale): (value: number, points: number) => number {
   switch (aggregate) {

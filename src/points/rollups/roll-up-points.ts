@@ -2,8 +2,8 @@
  * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup`, and deletes the
  * points and their history. A step replaces at most `MAX_POINTS` points of one chunk in the caller's transaction, so a
  * killed process loses nothing. An aggregate over whole rollups equals the same aggregate over the deleted points
- * (`select-rollups`). A later as-of read is incomplete if its instant is before the newest VersionTimestamp of the
- * deleted points (R-F9).
+ * (`select-rollups`). Afterwards, an as-of read is incomplete if it asks for an instant before the newest
+ * VersionTimestamp of the deleted points (R-F9).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Bucket } from '../buckets/bucket.ts';

@@ -85,8 +85,8 @@ const surplus = (target: StatementTarget) => `
   )`;
 
 // Deletes surplus versions. For each variable that loses versions, returns the instant from which the states of the
-// variable are complete (R-F9): the latest instant at which a newer version superseded one of the deleted versions. If
-// this newer version is the version being written, returns null.
+// variable are complete (R-F9): the instant at which the last of the deleted versions was superseded. If it was
+// superseded by the version being written, returns null.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -180,8 +180,8 @@ export async function supersedeStored(
   cuts: HistoryCuts,
 ): Promise<void> {
   await execute(transaction, chunks, ['overwritten', 'forgotten', 'exposed', 'superseded'], cuts, stored);
-  // Looks up the stored chunks again, because `superseded` may have created history chunks. A new history chunk can
-  // contain rows with a VersionTag that this write also writes, and `replaced` must delete these rows.
+  // Looks up the stored chunks again, because the step `superseded` may have created history chunks. A new history
+  // chunk can contain rows with the same VersionTag as rows of this write; the step `replaced` must delete them.
   await execute(transaction, chunks, ['replaced'], cuts);
 }
 

@@ -172,9 +172,9 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
 }
 
 /**
- * A member is one of several pushes that share an operation row. The first two returned columns have one value for each
- * operation: the index of the operation's first member, and the index of the operation's last member. Indexes start at
- * 1. For an operation of one push, both values are 0. The other columns have one value for each member.
+ * If several pushes share an operation row, each of them is a member of the operation. The first two returned columns
+ * have one value for each operation: the positions of its first and its last member in the other columns, from 1, or 0
+ * if the operation has no members. The other columns have one value for each member.
  */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);

@@ -118,7 +118,7 @@ const TABLE: Readonly<Record<EntityType, string>> = { Site: 'site', Source: 'sou
 
 /**
  * Requires that no resource has values for this form. These values are stored in clientData under the name of the form.
- * If the name or the kind of resource changed, the values would no longer belong to the form.
+ * If the form got another name or another kind of resource, the values would no longer belong to it.
  */
 async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form): Promise<void> {
   const { rows } = await queryable.query<{ id: number }>(

@@ -14,8 +14,8 @@ interface ValuePart {
   /** Whether the placeholder is `{{json path}}`, which keeps the quotes of strings. */
   readonly isQuoted: boolean;
   /**
-   * In a JSON template: `inString` when the placeholder is inside a string, `asValue` when it is a whole value. `text`
-   * in every other template.
+   * Where the placeholder is. In a JSON template: `inString` when it is inside a string, `asValue` when it is a whole
+   * value. In every other template: `text`.
    */
   readonly position: 'text' | 'inString' | 'asValue';
   readonly source: string;

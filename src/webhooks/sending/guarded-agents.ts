@@ -6,7 +6,8 @@ import { type ConnectOptions, connectGuarded } from './connect-guarded.ts';
 
 const MAX_FREE_PER_HOST = 4;
 const MAX_FREE = 64;
-// Time for which an idle connection is kept. Most servers keep one longer, so few connections are stale when reused.
+// Time for which an idle connection is kept. Most servers keep an idle connection for a longer time, so few connections
+// are stale when they are reused.
 const FREE_MS = 4000;
 
 const POOL: http.AgentOptions = {

@@ -62,7 +62,9 @@ async function postTrial(c: Context<Env>, services: TrialServices): Promise<Resp
   return c.json(made);
 }
 
-/** Limits the rate of trial sends, because a trial send lets an account make the service send an arbitrary request. */
+/**
+ * Limits the rate of trial sends, because with a trial send an account can cause an arbitrary request by the service.
+ */
 async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promise<void> {
   const waitMs = await countTrial(c.var.caller.accountId);
   if (waitMs <= 0) return;

@@ -166,7 +166,7 @@ describe('accounts: features and secondary accesses of the account', () => {
     },
   );
 
-  it('a feature has the level that the operator set for the account, or Admin when the operator set none (§4.1)', async () => {
+  it('a feature has the level that the operator set for the account; if the operator has not set a level, it is Admin (§4.1)', async () => {
     await api.database.query(`insert into account_feature values ($1, 'Feature', 2, 'Read')`, [api.accountId]);
     const { body } = await api.manager.get<readonly Account[]>('/account/features');
     expect(body.find(({ id }) => id === 2)).toMatchObject({ level: 'Read' });

@@ -116,7 +116,7 @@ describe('declaration: an input was deleted after the declaration was saved (R-H
     ['without a note', {}],
     ['with a note', { note: 'why' }],
   ])(
-    'if a newer rule forbids a declaration that was saved %s, a PUT of the unchanged declaration is accepted, and a PUT of an edited declaration is refused',
+    'if a newer rule forbids a saved declaration (%s), a PUT of the unchanged declaration is accepted, and a PUT of an edited declaration is refused',
     async (_, members) => {
       const { id } = await withDeletedInput(members);
       for (const table of ['variable', 'declaration_save']) {

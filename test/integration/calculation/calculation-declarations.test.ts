@@ -147,7 +147,7 @@ describe('calculation: versions of an input, selected as in a read (R-G2)', () =
     [{ horizon: 'P1D' }, 'no value', []],
     [{ tags: 'quality:estimated' }, 'no value', []],
   ])(
-    'an input with %j selects %s when a date has the values 1 (V1) and then 2 (V2) (R-G2)',
+    'if a date got the value 1 with the VersionTag V1, and later 2 with V2, an input with %j selects %s (R-G2)',
     async (members, _what, values) => {
       const rows = await rowsFor(input(await both(), members), [START]);
       expect(rows?.map((row) => row[1])).toEqual(values);

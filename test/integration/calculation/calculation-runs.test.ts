@@ -197,7 +197,7 @@ describe('calculation: a run that was abandoned', () => {
     },
   );
 
-  test('when the last attempt crashes, the run becomes Failed, but a request for other dates gets its own run after a pause (R-H5, R-H8)', async () => {
+  test('when the last permitted attempt crashes, the run becomes Failed; a request for other dates gets its own run after a pause (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     await force(variableId, OLD);
     const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));

@@ -327,7 +327,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('sends progress events to at most 3 open streams of a user, counted over all files: a fourth stream gets 429 until one of the 3 streams is closed (R-A14)', async () => {
+  it('a user can have at most 3 open streams of progress events, for all files together; a fourth stream gets 429 until one of them is closed (R-A14)', async () => {
     // Without an ingester, the files stay Queued, so their event streams stay open.
     await ingester.stop();
     const fileIds = [await stack.upload('one.csv', `${HEADER}\n`), await stack.upload('two.csv', `${HEADER}\n`)];

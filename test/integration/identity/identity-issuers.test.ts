@@ -78,7 +78,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ sub: uma })).toBe(200);
   });
 
-  it('a `sub` that is a user id identifies the user; a token with an unknown `sub`, or with an account that the user may not use, is refused (§5, R-B5)', async () => {
+  it('a token whose `sub` is the id of a user is a token of this user; a token with an unknown `sub`, or with an account that the user may not use, is refused (§5, R-B5)', async () => {
     expect(await call({ sub: uma, account: String(api.accountId) })).toBe(200);
     expect(await call({ sub: uma, account: api.otherAccountId })).toBe(403);
     expect(await call({ sub: 'nobody' })).toBe(401);

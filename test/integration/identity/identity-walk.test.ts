@@ -316,7 +316,7 @@ it('identity: counts, lists and totals of a USER include only the granted site a
   expect((await user.get('/account?displayLevel=Verbose')).body).toMatchObject(counts);
 });
 
-it('identity: the requests of all tests in this file have changed no object of another account or of an ungranted site (R-A5, R-B9)', async () => {
+it('identity: after all tests in this file, every object of another account and of ungranted sites is unchanged (R-A5, R-B9)', async () => {
   await api.ingest();
   expect(await snapshot()).toEqual(before);
 });

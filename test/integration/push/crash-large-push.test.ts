@@ -73,7 +73,7 @@ describe('push: an api killed during its direct write of a large push', () => {
   });
   afterAll(() => world.database.query('drop trigger wait_for_test on push_operation'));
 
-  test('if the api is killed before the commit, nothing is stored; when the push is sent again, it is stored once (R-D1, R-D7)', async () => {
+  test('if the process is killed before the commit, nothing is stored; when the push is sent again, it is stored once (R-D1, R-D7)', async () => {
     const push = await preparePush('before');
     const { rows } = await world.database.query<{ turn: string }>(
       `select account_id || ' ' || user_id as turn from account_member`,

@@ -23,8 +23,7 @@ export const END_OF_FILE = 'the end of the file';
 const TOKEN = /[ \t]+|#.*|(->|[{};,=])|("(?:[^"\\]|\\.)*")|([^\s{};,="#]+)/y;
 
 /**
- * Cursor over the tokens of a file. The errors that `due`, `text` and `word` throw give the position of the refused
- * token.
+ * Cursor over the tokens of a file. `due`, `text` and `word` throw errors that give the position of the refused token.
  */
 export interface Cursor {
   readonly file: string;

@@ -13,8 +13,8 @@ export interface TcpGate {
    */
   freeze(only?: 'answers'): void;
   /**
-   * Forwards about `bytes` more bytes of answers on each existing and each new connection, then no more answers. A call
-   * of `shut` removes this limit. The limit simulates a network that fails in the middle of an answer.
+   * Forwards about `bytes` more bytes of answers on each existing and each new connection, and then forwards nothing
+   * more. A call of `shut` removes this limit. The limit simulates a network that fails in the middle of an answer.
    */
   holdAnswers(bytes: number): void;
 }

@@ -84,12 +84,12 @@ describe('files: a parser process that dies', () => {
   };
 
   it.each([
-    ['SIGKILL', 'does not count'],
-    ['SIGABRT', 'counts'],
-    ['SIGTRAP', 'counts'],
-    ['SIGSEGV', 'counts'],
+    ['SIGKILL', 'not blamed'],
+    ['SIGABRT', 'blamed'],
+    ['SIGTRAP', 'blamed'],
+    ['SIGSEGV', 'blamed'],
   ] as const)(
-    'when the signal %s ends the parser during parsing, the verdict about the file is: "%s as the cause" (R-A15)',
+    'when the signal %s ends the parser during parsing, the file is %s for it (R-A15)',
     async (signal, verdict) => {
       const died = countRows(text, async (part) => {
         end(signal);
@@ -97,7 +97,7 @@ describe('files: a parser process that dies', () => {
       });
       const error = await died.catch((caught: unknown) => caught);
       expect(error).toBeInstanceOf(ParserDeath);
-      expect(error).toMatchObject({ isByFile: verdict === 'counts', message: expect.stringContaining(signal) });
+      expect(error).toMatchObject({ isByFile: verdict === 'blamed', message: expect.stringContaining(signal) });
     },
   );
 

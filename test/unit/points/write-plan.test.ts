@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('every date in a run of dates is a written date; every written date up to and including the high-water mark of the variable is in a run of dates', () => {
+  it('the runs of dates contain only dates of the write, and contain every date of the write up to the high-water mark of the variable', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);

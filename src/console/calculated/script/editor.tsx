@@ -116,7 +116,7 @@ function reading(label: string, language: StreamParser<unknown>): readonly Exten
   ];
 }
 
-/** @returns the extensions for editing. None binds the Tab key, so Tab moves the focus on, as in any other field. */
+/** @returns the extensions for editing. No extension binds the Tab key, so Tab moves the focus to the next element, as in any other field. */
 function editing(latest: { readonly current: EditorProps }): readonly Extension[] {
   const { symbols } = latest.current;
   const run = () => {

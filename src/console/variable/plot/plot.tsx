@@ -1,6 +1,6 @@
 /**
- * A chart that uPlot draws on a canvas. Dragging zooms or marks, a click picks a date, a double click resets the range.
- * Keys zoom, mark and pick too (plot-keys.ts).
+ * A chart that uPlot draws on a canvas. The user drags to zoom or to mark a range, clicks to pick a date, and
+ * double-clicks to reset the range. The keyboard can do the same (plot-keys.ts).
  */
 import { useComputedColorScheme, VisuallyHidden } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';

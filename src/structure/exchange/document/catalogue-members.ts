@@ -11,8 +11,8 @@ import type { KindName } from './kinds.ts';
 export type NamedCatalogue = 'Unit' | Exclude<EntryCatalogue, 'Feature'>;
 
 /**
- * For each list of resources: the members that refer to a catalogue entry by id or name. Each member is mapped to the
- * catalogue of the entry.
+ * For each kind of resource: the members that refer to a catalogue entry by id or name. The key is the name of the
+ * member; the value is the catalogue of the entry.
  */
 export const CATALOGUE_MEMBERS: Readonly<Record<KindName, Readonly<Record<string, NamedCatalogue>>>> = {
   sites: { typeId: 'SiteType' },

@@ -63,8 +63,8 @@ function toCell(value: unknown): WorkbookCell {
 }
 
 /**
- * @returns true when a cell contains the text unchanged. A text that is empty, is in quotes, or begins or ends with
- * white space is written as JSON instead.
+ * @returns true when the text is written to a cell unchanged. A text that is empty, is in quotes, or begins or ends
+ *   with white space is written as JSON instead.
  */
 function isPlain(text: string): boolean {
   return text !== '' && text.trim() === text && !/^"[\s\S]*"$/.test(text);

@@ -20,8 +20,8 @@ export const CONTINUED = 'continued';
 export const KIND_NAMES = ['sites', 'sources', 'variables'] as const;
 export type KindName = (typeof KIND_NAMES)[number];
 /**
- * Names of the lists of a document and of the sheets of a workbook, in order. For `catalogues` see entry-rows.ts, for
- * `forms` see form-rows.ts.
+ * Names of the lists of a document, in order. The sheets of a workbook have the same names. For `catalogues` see
+ * entry-rows.ts, for `forms` see form-rows.ts.
  */
 export const LIST_NAMES = ['catalogues', 'forms', ...KIND_NAMES] as const;
 export type ListName = (typeof LIST_NAMES)[number];

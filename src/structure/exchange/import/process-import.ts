@@ -174,8 +174,8 @@ async function finish(
 class RolledBack extends Error {}
 
 /**
- * Writes the plan and ends the import in one transaction. When there are problems or `whatIf` is true, rolls the
- * transaction back. @returns the problems.
+ * Writes the plan and ends the import in one transaction. Rolls the transaction back when there are problems or
+ * `whatIf` is true. @returns the problems.
  */
 async function write(
   { database, declarations }: ProcessServices,

@@ -201,8 +201,8 @@ class ValueReader {
 }
 
 /**
- * Whether a byte ends a number, `true`, `false` or `null`. A bracket also ends these values; `#scan` handles brackets
- * itself.
+ * Returns true for a byte that ends a literal: a number, or the word `true`, `false` or `null`. Returns false for a
+ * bracket, which also ends a literal, because `#scan` handles brackets itself.
  */
 function isEnd(byte: number): boolean {
   return byte === COMMA || byte === COLON || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

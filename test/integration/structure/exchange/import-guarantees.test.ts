@@ -211,8 +211,8 @@ describe('structure exchange: ten accounts that import and export at the same ti
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // One of the two workers starts the import of `small` before any of the second imports starts. While the import
-    // of `small` runs, the other worker may complete some of the second imports.
+    // One of the two workers starts the import of `small` before the second import of any other account. While the
+    // import of `small` runs, the other worker may complete some of these second imports.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);

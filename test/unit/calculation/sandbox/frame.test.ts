@@ -70,7 +70,7 @@ describe('sandbox: result frames', () => {
     });
   });
 
-  test('an error carries message, call, line and the texts of the member `Errors` of the script’s result (R-H8)', () => {
+  test('an error has a message, a call, a line, and the texts of the member `Errors` of the script’s result (R-H8)', () => {
     const failure = { status: 'script_error', message: 'no', call: 'f()', line: 7, errors: ['first', 'second'] };
     expect(decode(errorFrame)).toMatchObject(failure);
   });

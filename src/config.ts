@@ -184,7 +184,7 @@ export const SETTINGS = {
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),
-    'Maximum number of uses of a secret per minute and client network (an IPv4 address or an IPv6 /64). A use is a POST to the token issuer, a registration, the acceptance of an invitation, or a check of an HTTP Basic password. 0 means unlimited.',
+    'Maximum number of requests with any secret that a client network (an IPv4 address or an IPv6 /64) may send per minute. These are POSTs to the token issuer, registrations, acceptances of invitations, and checks of HTTP Basic passwords. 0 means unlimited.',
   ),
   PROXY_HOPS: setting(
     integer(0, 10).default(0),

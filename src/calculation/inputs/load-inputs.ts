@@ -48,8 +48,8 @@ export interface InputRecord {
    */
   readonly lastVersionTimestamp: string | null;
   /**
-   * The instant from which the states of the variable are complete; earlier states may lack versions. Present when the
-   * points that the run read may be incomplete, because versions were deleted (R-F9).
+   * The instant from which the states of the variable are complete; earlier states may lack versions. Present only if
+   * versions were deleted, so that the run may have read incomplete points (R-F9).
    */
   readonly historyFrom?: string;
   /**

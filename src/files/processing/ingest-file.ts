@@ -81,8 +81,8 @@ export async function ingestFile(
 }
 
 /**
- * Decides whether an error makes the file Failed. A `FileRefusal` does so immediately. An error that the content or a
- * bug may have caused counts as a failure; after MAX_FAILURES failures since the last written chunk, the file is
+ * Decides whether an error makes the file Failed. A `FileRefusal` makes it Failed immediately. An error that the
+ * content or a bug may have caused is counted; after MAX_FAILURES such errors since the last written chunk, the file is
  * Failed.
  * @returns the reason why the file is Failed.
  * @throws `error` when the file must be retried.

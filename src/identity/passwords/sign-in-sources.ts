@@ -3,15 +3,15 @@
  * network, but does not block the user's devices in other networks. Only the third rule blocks several networks:
  *
  * - After `maxFailures` consecutive wrong passwords from one network, sign-in from this network is blocked.
- * - In a network from which the user signed in within 30 days, a device (a client that uses HTTP Basic) is blocked only
- *   after 20 times `maxFailures` wrong passwords, so that a guesser behind the same address does not stop the device. A
- *   wrong password from a device is not counted when it repeats one of the last 16 wrong passwords counted for the
- *   network.
- * - A stranger is a network from which the user has not signed in within 30 days. When the wrong passwords from all
- *   strangers together reach 20 times `maxFailures`, sign-in from every stranger is blocked. This rule stops
- *   distributed guessing. The wrong passwords from a stranger count until `lockSec` seconds after the stranger's last
- *   wrong password. A wrong password counts only after it has been checked, so guessers who send several passwords at
- *   the same time can exceed the limit by a few.
+ * - In a network from which the user signed in during the last 30 days, a device (a client that uses HTTP Basic) is
+ *   blocked only after 20 × `maxFailures` wrong passwords, so that a guesser behind the same address does not stop the
+ *   device. A wrong password from a device is not counted when it repeats one of the last 16 wrong passwords counted
+ *   for the network.
+ * - A network from which the user has not signed in during the last 30 days is called a stranger. When the wrong
+ *   passwords from all strangers together reach 20 × `maxFailures`, sign-in from every stranger is blocked. This rule
+ *   stops distributed guessing. The wrong passwords from a stranger count until `lockSec` seconds after the stranger's
+ *   last wrong password. A wrong password counts only after it has been checked, so guessers who send several passwords
+ *   at the same time can exceed the limit by a few.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';

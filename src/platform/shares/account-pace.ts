@@ -14,7 +14,7 @@ export interface AccountPace {
 }
 
 export interface AccountPaceOptions {
-  /** Fraction of the time, above 0 and below 1, for which an account may work while several accounts are active. */
+  /** While several accounts are active, each may work for this fraction of the time. Above 0 and below 1. */
   readonly share: number;
   readonly nowMs?: () => number;
   /** Resolves after the given number of milliseconds. */

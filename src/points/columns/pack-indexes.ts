@@ -1,10 +1,10 @@
 /**
- * Packs chunks that are stored in rows: moves rows out of the last pages, and rebuilds the indexes. A rebuilt index has
- * only a tenth of each page free. An index that has never been rebuilt has more free space: the index of current points
- * is created with half of each page free for new versions, and revisions split the pages of the index of history. With
- * the Apache edition of TimescaleDB, a chunk with enough changes is packed some hours after its last write. With any
- * edition, if revisions have replaced as many rows as a chunk has, the chunk is packed some minutes after its last
- * write. `compressChunks` observes when chunks were written.
+ * Packs uncompressed chunks: moves rows out of the last pages, and rebuilds the indexes. A rebuilt index has only a
+ * tenth of each page free. An index that has never been rebuilt has more free space: the index of current points is
+ * created with half of each page free for new versions, and revisions split the pages of the index of history. With the
+ * Apache edition of TimescaleDB, a chunk with enough changes is packed some hours after its last write. With any
+ * edition, a chunk is packed some minutes after its last write if revisions have replaced as many rows as the chunk
+ * has. `compressChunks` observes when chunks were written.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';

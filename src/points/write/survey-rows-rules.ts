@@ -69,9 +69,9 @@ export interface Survey {
 }
 
 /**
- * Sets the VersionTimestamp of every row of an existing variable, in place: `now` or the microsecond after the
- * variable's last VersionTimestamp, whichever is later (R-F1). Clears the VersionTags of variables that are not
- * versioned (R-F4).
+ * Changes `batches` in place. Gives every row of an existing variable its VersionTimestamp: `now` or the microsecond
+ * after the variable's last VersionTimestamp, whichever is later (R-F1). Clears the VersionTag of a row if its variable
+ * is not versioned (R-F4).
  *
  * @param batches COPY tuples.
  * @param now lowest VersionTimestamp that the write may give, in microseconds since 1970.

@@ -198,8 +198,8 @@ export interface Circuit {
 
 /**
  * Creates the circuit breaker of a slice.
- * @param isFailing true when the webhook's latest attempt has failed. That failure counts as the first of the
- * FAILURES_TO_OPEN failures.
+ * @param isFailing true when the webhook's latest attempt has failed. That failure counts as the first;
+ *   FAILURES_TO_OPEN consecutive failures open the circuit.
  */
 export function openCircuit(isFailing: boolean): Circuit {
   let failures = isFailing ? FAILURES_TO_OPEN - 1 : 0;

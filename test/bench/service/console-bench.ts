@@ -238,8 +238,8 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
 
 /**
  * @param minutes duration of the measurement.
- * @returns when figures are printed, in minutes after the start: after the first minute, after every 15 minutes and at
- * the end. If the duration is less than 2 minutes, figures are printed only at the end.
+ * @returns the times at which figures are printed, in minutes after the start: after the first minute, after every 15
+ *   minutes and at the end. If the duration is less than 2 minutes, figures are printed only at the end.
  */
 function minutesOfReport(minutes: number): readonly number[] {
   if (minutes < 2) return [minutes];

@@ -152,7 +152,7 @@ describe('identity: impersonation is refused', () => {
     expect(await exchange(await form())).toMatchObject({ status: 400, body: { error } });
   });
 
-  it('with an error description that states the rule for requested_subject or for the scopes of the subject token (R-B14)', async () => {
+  it('with a description of the broken rule, such as the rule for requested_subject (R-B14)', async () => {
     const pushToken = (await signInPerson(api, 'ada', undefined, 'push-data')).token ?? '';
     for (const [form, description] of [
       [{ requested_subject: 'nobody' }, 'requested_subject must be the id or the name of a user'],

@@ -260,7 +260,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
       'the answer of the issuer has no token',
       () => exchangeAt(`${api.origin}/health/live`)({ userName: 'ann', password: 'x' }),
     ],
-  ])('the request for a token fails with the code %s when %s (R-B7, R-A5)', async (code, _cause, exchange) => {
+  ])('the service fails to get a token, with the code %s, when %s (R-B7, R-A5)', async (code, _cause, exchange) => {
     await expect(exchange()).rejects.toMatchObject({ code });
   });
 });

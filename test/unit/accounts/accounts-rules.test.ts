@@ -246,7 +246,7 @@ describe('accounts: texts of emails and pages', () => {
     for (const text of [mail.text, mail.html]) expect(text).not.toMatch(/[\u2028\u202e\r]/);
   });
 
-  test('emails and pages take the first requested language that has texts, otherwise English (R-B10)', () => {
+  test('emails and pages use the first requested language for which texts exist, otherwise English (R-B10)', () => {
     expect(['fr-BE', 'NL', 'de', 'es', ''].map(toMailLanguage)).toEqual(['fr', 'nl', 'de', 'en', 'en']);
     expect(choosePageLanguage(undefined, null, 'es-ES, fr;q=0.8, de;q=0.5')).toBe('fr');
     expect(choosePageLanguage('nl', 'de', 'fr')).toBe('nl');

@@ -14,7 +14,7 @@ describe('json text: keys with escapes', () => {
     expect(parseJsonText(`{${other}:1,"${raw}":2}`)).toEqual({ [what]: 1, [key]: 2 });
   });
 
-  it('the key année, escaped as ann\\u00e9e, is parsed correctly even if an earlier key was ann\\u', () => {
+  it('the key année, escaped as ann\\u00e9e, is parsed correctly even if an earlier key consists of ann, a backslash and u', () => {
     parseJsonText('{"year":1,"ann\\\\u":2}');
     expect(parseJsonText('{"year":1,"ann\\u00e9e":2}')).toEqual({ year: 1, année: 2 });
   });

@@ -18,8 +18,8 @@ function toBytes(kind: string, content: Uint8Array): Buffer {
 }
 
 /**
- * Stands in for the socket of the driver. Each read returns the number of bytes that the next entry of `sizes` gives.
- * After the last entry, the first entry is next.
+ * Stands in for the socket of the driver. Each read returns as many bytes as the next entry of `sizes` says. After the
+ * last entry, the reads start again at the first entry.
  */
 class Socket extends EventEmitter {
   readonly #bytes: Buffer;

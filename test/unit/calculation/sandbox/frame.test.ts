@@ -109,7 +109,7 @@ describe('sandbox: result frames', () => {
     }
   });
 
-  test('a list of a million empty messages is cut to 1,000 messages when the limit is 1,000 bytes (R-H7)', () => {
+  test('an empty message counts as one byte: with a limit of 1,000 bytes, a list of a million empty messages is cut to 1,000 (R-H7)', () => {
     const count = 1_000_000;
     const frame = Buffer.concat([int(MAGIC, 0, count), Buffer.alloc(count * 4), okFrame.subarray(8 + 4 + 4 + 7)]);
     expect(decode(frame)).toMatchObject({ status: 'ok', messages: Array.from({ length: 1000 }, () => '') });

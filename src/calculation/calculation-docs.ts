@@ -46,7 +46,7 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
     description:
-      'Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the input has no `asOf`, the run read the state at this instant. To read the same points again, send this instant as `asOf` of a read. This works as long as the versions of these points are stored.',
+      'Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the input has no `asOf`, the run read the state at this VersionTimestamp. To read the same points again, send this VersionTimestamp as `asOf` of a read. The read returns the same points as long as their versions are stored.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:

@@ -1,6 +1,6 @@
 /**
- * Rules for the VersionTag and the tags of a point, before dictionary ids replace them. Push, file import and
- * calculations share these rules.
+ * Rules for the texts of the VersionTag and the tags of a point. Dictionary ids replace these texts later. Push, file
+ * import and calculations share these rules.
  */
 
 export type Tags = Readonly<Record<string, string>>;

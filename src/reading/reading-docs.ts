@@ -170,7 +170,7 @@ const versionOrigins = z
     versionTimestamp: instantSchema,
     origins: z.array(origin).meta({
       description:
-        'The list usually has one origin. If several pushes were written together, the list names up to 20 pushes that may have contained points of the variable, in the order in which the pushes took effect. If there is no record of the origins, the list is empty.',
+        'The list usually contains one origin. If several pushes were written together, it contains up to 20 pushes that may have had points of the variable, in the order in which the pushes took effect. If there is no record of the origins, the list is empty.',
     }),
   })
   .meta({ id: 'VersionOrigins' });

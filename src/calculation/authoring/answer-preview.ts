@@ -124,7 +124,7 @@ async function perform(
   };
   const computed = await compute(services, connection, request, signal);
   if (task.kind === 'evaluate') return { answer: await describeComputed(computed, dates, request.defaultVersion) };
-  // Formulas run in the order of their periods, so the sample has the inputs of the formula with the last period.
+  // Formulas run in the order of their periods. The sample has the inputs of the formula that runs last.
   const outcome = computed.outcomes.at(-1);
   const file = outcome?.kind === 'ok' ? outcome.files?.find(({ name }) => name === 'sample.rdata')?.bytes : undefined;
   if (file) return { file };

@@ -88,8 +88,8 @@ export async function findWindow(
 }
 
 /**
- * Finds the window of an AbsoluteDate input. The window has no member `whole`, which would limit the dates of stored
- * rows. Such a limit is not needed, because every run of the script reads the same dates.
+ * Finds the window of an AbsoluteDate input. The member `whole` of a window limits the dates of stored rows. This
+ * window omits it: no limit is needed, because every run of the script reads the same dates.
  */
 function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
   const fromMicros = instantMicros(input.fromAbsolutePeriod);

@@ -1,7 +1,7 @@
 /**
  * Claims runs. Only the session that holds the advisory lock of a variable may run the variable. If no session holds
  * this lock, a run of the variable in state Running counts as abandoned. The next session that claims the variable
- * requests the abandoned run again. After the last attempt, this session ends the run as Failed, unless the database
+ * requests the abandoned run again. If all attempts are used up, it ends the run as Failed instead, unless the database
  * restarted during the run.
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';

@@ -1,4 +1,4 @@
-/** API client of the demo. It uses the product as users do: by OAuth, REST, and gRPC with the public proto. */
+/** API client of the demo. It uses the product as users do: through OAuth, REST, and gRPC with the public proto. */
 import { fileURLToPath } from 'node:url';
 import {
   type Client,

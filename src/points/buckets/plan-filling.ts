@@ -19,8 +19,8 @@ export interface Filling {
 }
 
 /**
- * Aggregates that have no value for a bucket with a single point. Any number of consecutive buckets may have no value
- * of these aggregates.
+ * Aggregates that have no value for a bucket with a single point. These aggregates may lack a value in any number of
+ * consecutive buckets.
  */
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 

@@ -85,8 +85,8 @@ export function instantWriters(columns: readonly Column[]): readonly InstantWrit
 }
 
 /**
- * @param cells are the cells that one batch has in the column.
- * @param before is the prefix of each cell of kind `codes`; a cell without text gets no prefix.
+ * @param cells cells of one batch in the column.
+ * @param before prefix of each cell of kind `codes`, except of a cell without text, which gets no prefix.
  * @returns the part that writes `cells`.
  */
 export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter, texts: CellTexts, before = ''): Part {

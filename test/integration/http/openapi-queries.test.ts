@@ -74,7 +74,7 @@ async function parsedBy(
   }
 }
 
-it('openapi: every operation that documents a query parses exactly this query; every GET that documents no query parses no query; the token issuer, `followFile` and three operations that need R are not tested (R-A9)', async () => {
+it('openapi: every operation parses exactly the query parameters that its description has; a GET without described query parameters parses none; the token issuer, `followFile` and three operations that need R are not tested (R-A9)', async () => {
   const declared = [...new Set(operations.flatMap(({ query }) => query ?? []))];
   const nameOf = (query: DescribedQuery) => Object.keys(query.parameters).join();
   // Deletes come last, because they remove what other operations read.

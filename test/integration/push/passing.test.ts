@@ -137,7 +137,7 @@ async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise
 }
 
 describe('push: while one push of an account rewrites stored points', () => {
-  test('a small push to another variable does not wait, even if the small push shares a batch with a push to the rewritten variable; a webhook for one variable gets no messages about pushes to other variables (R-D6, R-I2)', async () => {
+  test('a small push to another variable does not wait, even if it shares a batch with a push to the same variable as the rewrite; a webhook for one variable gets no messages about pushes to others (R-D6, R-I2)', async () => {
     const [rewritten = 0, other = 0] = await addVariables(2);
     const webhooks = [await subscribe(rewritten), await subscribe(other)];
     pushed.clear();

@@ -17,8 +17,8 @@ const FROZEN = readFileSync(join(CHECKOUT, 'test/fixtures/proto/v1/data_points.p
 const BUF = join(CHECKOUT, 'node_modules/@bufbuild/buf/bin/buf');
 
 /**
- * @returns a map from the full name of each field, enum value and call to all of its properties that affect the wire
- * format.
+ * @returns a map. The keys are the full names of all fields, enum values and calls; the value of a key contains the
+ *   properties that affect the wire format.
  */
 function elementsOf(proto: string): ReadonlyMap<string, unknown> {
   const { root } = protobuf.parse(proto, { keepCase: true });

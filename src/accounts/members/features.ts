@@ -55,8 +55,8 @@ export async function listUserFeatures(
 }
 
 /**
- * @returns the features that the account added. For secondary accesses, returns an empty list, because all secondary
- * accesses are built in.
+ * @returns the entries of the given kind that the account added. An account cannot add secondary accesses, because all
+ *   of them are built in.
  */
 async function listOwnFeatures(
   database: Queryable,

@@ -22,8 +22,8 @@ export interface Launcher {
 }
 
 /**
- * Id of the unprivileged user that R runs as: always in the container of an OCI engine, and in other sandboxes when
- * this process is root. No other program may run as this user.
+ * Id of the unprivileged user that R runs as in the container of an OCI engine. In other sandboxes, R runs as this user
+ * only when this process is root. No other program may run as this user.
  */
 export const SANDBOX_UID = 26_002;
 

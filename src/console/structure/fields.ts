@@ -80,8 +80,8 @@ export function toChanges(kind: Kind, texts: Texts, saved: Texts): Members {
       const typed = texts[field.name] ?? '';
       if (typed === saved[field.name]) return [];
       const value = toMember(field, typed.trim());
-      // Leaves out an empty zone, because a site always has a time zone. Without the member `timeZoneId`, a new site
-      // gets the account's zone, and an existing site keeps its zone.
+      // Leaves an empty `timeZoneId` out of the request, because a site cannot be without a time zone. Without the
+      // member `timeZoneId`, a new site gets the account's zone, and an existing site keeps its zone.
       return value === null && kind === 'Site' && field.input === 'zone' ? [] : [[field.name, value] as const];
     }),
   );

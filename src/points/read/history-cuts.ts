@@ -56,8 +56,8 @@ export function openingOf(selection: PointSelection): readonly string[] {
 
 /**
  * Takes the results of the statements of `openingOf`. The second result contains the history cuts. If the read concerns
- * only the latest versions, `openingOf` has no statement for history cuts, and its second statement restricts the
- * planner. The result of that statement is empty, so the list of cuts is empty.
+ * only the latest versions, the second statement does not find history cuts but restricts the planner. It returns no
+ * rows, so the list of cuts is empty.
  */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];

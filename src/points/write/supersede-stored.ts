@@ -124,9 +124,8 @@ interface RunStep {
 }
 
 /**
- * Maps the id of a variable to the instant from which the states of the variable are complete (R-F9). The map contains
- * a variable if a write cuts the history of the variable, that is, makes earlier states incomplete. Infinity means that
- * every state before the write may lack versions.
+ * The variables for which a write makes earlier states incomplete (R-F9). Maps the id of a variable to the instant from
+ * which its states are complete. Infinity means that every state before the write may lack versions.
  */
 export type HistoryCuts = Map<number, Micros>;
 

@@ -114,8 +114,8 @@ describe('reading: comparison', () => {
     const compared = await compare(
       'leftVersion=V1&rightVersion=V2&from=2026-01-02&to=2026-01-04&timeZoneId=America/New_York',
     );
-    // The points are at 00:00 UTC. With both dates read as midnight in New York, the period contains the points of the
-    // 3rd and 4th; with both read as midnight in UTC, it would contain the points of the 2nd and 3rd.
+    // The points are at 00:00 UTC, which is 19:00 of the previous day in New York. As `from` and `to` are midnight in
+    // New York, the period contains the UTC points of the 3rd and 4th.
     expect(compared.rows.map(({ date }) => date)).toEqual([2, 3].map((it) => `2026-01-0${it}T19:00:00-05:00`));
   });
 

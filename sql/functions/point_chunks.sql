@@ -1,9 +1,9 @@
 -- Creates point_chunks(), which returns one row for each chunk of the tables point and point_version. The function
 -- reads TimescaleDB's catalogue. TimescaleDB's own view of chunks is too slow: a query of the view takes five times as
--- long as point_chunks(), and half as long as a small write. The view also lacks two facts: which table stores the
--- compressed data of a chunk, and whether a compressed chunk also has uncompressed rows. The tables of the catalogue
--- changed in versions 2.26 (chunk.dropped), 2.28 (chunk_constraint) and 2.29 (chunk.relid), so the function is created
--- again when the version of TimescaleDB has changed. point_chunks() is not a view, because a view would make
+-- long as point_chunks(), and would make a small write half as slow again. The view also lacks two facts: which table
+-- stores the compressed data of a chunk, and whether a compressed chunk also has uncompressed rows. The tables of the
+-- catalogue changed in versions 2.26 (chunk.dropped), 2.28 (chunk_constraint) and 2.29 (chunk.relid), so the function
+-- is created again when the version of TimescaleDB has changed. point_chunks() is not a view, because a view would make
 -- `alter extension` fail.
 --
 -- `name` is the table of the chunk. `columns_name` is the table that stores the chunk's compressed data, or null when

@@ -43,10 +43,7 @@ export interface ListenLimits {
   readonly stalledMs?: number;
   /** Minimum rate of request bodies in bytes per second; 0 for no minimum. */
   readonly minBodyBytesPerSec?: number;
-  /**
-   * Number of seconds for which a client may send no bytes of a body before the client counts as too slow and is
-   * disconnected.
-   */
+  /** A client that sends no bytes of a body for more than this number of seconds is too slow and is disconnected. */
   readonly bodyGraceSec?: number;
 }
 

@@ -116,9 +116,9 @@ export function useStops(
     lastVersionTimestamp,
   ]);
   // A VersionTimestamp has microseconds, but a stop of the slider has only milliseconds. So each VersionTimestamp is
-  // rounded up: at the resulting stop, the version has already arrived. While the data of a new range load, `instants`
-  // still holds the data of the previous range. If the new range has too many points, its data are not loaded, and the
-  // data of the previous range are not used.
+  // rounded up: at the resulting stop, the version has already arrived. Until the data of a new range are loaded,
+  // `instants` still holds the data of the previous range. If the new range has too many points, its data are never
+  // loaded; the data of the previous range are then ignored.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -82,8 +82,9 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // If a test begins with CMD, Compose runs the words after CMD without a shell. Podman does the same with a JSON array
-  // of these words. The array must not contain CMD: podman 4.3 would split an array that begins with CMD at spaces.
+  // If a test begins with CMD, Compose runs the words after CMD without a shell. Podman also runs the words without a
+  // shell if it gets them as a JSON array. The array must not contain CMD: if an array begins with CMD, podman 4.3
+  // splits it at spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }

@@ -168,8 +168,8 @@ const SET_BATCH_ROWS = `
 
 /**
  * Greatest allowed `toast_tuple_target`: a row of up to 8,160 bytes is stored inline. TimescaleDB itself sets 128. With
- * 128, all columns of a batch larger than 2 kB move to the TOAST table, and a point takes up to 13 bytes. With 8,160, a
- * point takes 9.8 bytes (random walks with two decimals, 4 variables, measured 2026-11).
+ * 128, if a batch is larger than 2 kB, all its columns move to the TOAST table, and a point takes up to 13 bytes. With
+ * 8,160, a point takes 9.8 bytes (random walks with two decimals, 4 variables, measured 2026-11).
  */
 const TOAST_TUPLE_TARGET = 8160;
 

@@ -29,7 +29,7 @@ const FILLFACTOR = 90;
  */
 export const REWRITTEN_QUIET_SEC = 300;
 
-// Finds chunks that have enough changes since the last packing, and have had no writes for some time. A revised row
+// Finds chunks that have had enough changes since they were last packed, and no writes for some time. A revised row
 // counts as two changes: a deletion and an insertion.
 const FIND_DUE = `
   select chunk_id as "chunkId", chunk.name, write_count as "writeCount"

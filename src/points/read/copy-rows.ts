@@ -70,7 +70,7 @@ export async function* copyRows(
   }
 }
 
-/** Memory of blocks, free for reuse. Only a few blocks are kept, because most reads run one after the other. */
+/** Blocks whose memory the next read can reuse. Only a few blocks are kept, because most reads run one after the other. */
 const spareBlocks: Buffer[] = [];
 const MAX_SPARE_BLOCKS = 4;
 

@@ -65,9 +65,9 @@ export const DELETE_ROLLUPS = `
                    returning variable_id, first_date, last_date, point_count)
   ${ROLLUP_RANGES} from removed group by variable_id`;
 
-// A removal that includes the last date lowers the high-water mark, so a later write of dates after the lowered mark is
-// an append again. A removal of every date also resets the columns of `series` that describe versions, rollups and the
-// history cut (history-cuts.ts). New VersionTimestamps still follow the last assigned VersionTimestamp (R-F1).
+// A removal that includes the last date lowers the high-water mark. A later write is an append again if its dates lie
+// after the lowered mark. A removal of every date also resets the columns of `series` that describe versions, rollups
+// and the history cut (history-cuts.ts). New VersionTimestamps still follow the last assigned VersionTimestamp (R-F1).
 const SAVE_REMOVAL = `
   update series
   set purge_count = purge_count + 1,

@@ -5,7 +5,8 @@
  * 2026-11). The writer needs no such search, because it first deletes the rows that it replaces.
  *
  * Reads ignore the rows in the chunk's own table until the chunk is marked as partial. Only TimescaleDB can set this
- * mark. It sets the mark when a row is inserted through the hypertable, so `insertAndDelete` inserts such a row.
+ * mark. It sets the mark when a row is inserted through the hypertable, so `insertAndDelete` inserts one row in this
+ * way.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';

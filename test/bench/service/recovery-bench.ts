@@ -37,7 +37,10 @@ const SCRIPT =
 /** Target for the median recovery time of each stage under load, in seconds. */
 const LIMITS = { push: 3, computed: 5, webhook: 5, watch: 3 } as const;
 type Stage = keyof typeof LIMITS;
-/** The roles that each stage needs. The result of a stage uses only times measured after a kill of one of its roles. */
+/**
+ * The roles that each stage needs. The result of a stage uses only times that were measured after one of these roles
+ * was killed.
+ */
 const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
   push: ['api'],
   computed: ['ingester', 'calculator'],

@@ -105,7 +105,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('shows a run without its form values and notes, and without inputs and ancestors in sources that the user cannot access (R-B9, R-H8, R-J1)', async () => {
+  it('the user sees a run, but not its form values and notes, nor inputs and ancestors in sources that the user cannot access (R-B9, R-H8, R-J1)', async () => {
     const id = await addRun();
     const shown = {
       inputs: [{ variableId: variables[0], points: 3 }],

@@ -78,7 +78,7 @@ describe('points: an as-of read', () => {
     expect(await valuesAsOf(variableId, asOfMicros)).toEqual([2]);
   });
 
-  it('for one as-of instant, a read that starts before the commit of a write and a read that starts after the commit return the same values, even if the instant falls during the write (R-F1, R-F5)', async () => {
+  it('two reads as of the same instant return the same values, even if a write that was in progress at that instant commits between the two reads (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     const first = await store.write(variableId, [[START, 1]]);
     const beforeMicros = await clockMicros();

@@ -158,7 +158,7 @@ describe('deleting points: a refused request', () => {
     expect(await valuesOf(variableId)).toEqual([1]);
   });
 
-  test('from a USER gets 403 with either value of `whatIf`, even if the USER has access to the site (R-B8)', async () => {
+  test('a USER gets 403 with either value of `whatIf`, even with access to the site (R-B8)', async () => {
     const variableId = await withDays(1);
     const user = await api.signIn('deleting-user', 'USER', { sites: [siteId] });
     for (const whatIf of [true, false]) {

@@ -138,7 +138,7 @@ describe('platform: civil time', () => {
     fc.assert(
       fc.property(instants, ([timeZoneId, second]) => {
         // Uses the offset that was valid two hours earlier, so that some of the local dates lie in the gap of a clock
-        // change: they do not exist in the zone.
+        // change. The dates in the gap do not exist in the zone.
         const plain = zonedAt(
           'UTC',
           second + zonedAt(timeZoneId, second - 7200).offsetNanoseconds / 1e9,

@@ -214,7 +214,7 @@ describe('write plan', () => {
     expect(runsOf([-2 * HOUR, -HOUR, 0, HOUR])).toEqual([[[-2 * HOUR, -HOUR, HOUR]], [[0, HOUR, HOUR]]]);
   });
 
-  it('a row replaces the stored version that has the same date and VersionTag; a row without a VersionTag replaces nothing; a row whose VersionTag is newer than every VersionTag stored for the variable replaces nothing (R-F2)', () => {
+  it('a row replaces the stored version that has the same date and VersionTag; a row without a VersionTag replaces nothing; a row replaces nothing if its VersionTag was created after every VersionTag that is stored for the variable (R-F2)', () => {
     const known = series({ variableId: 1, maxDateMicros: NOW, lastVersionTagId: 5 });
     const replaced = (tagId: number) => expand(plan([[point(1, 0, tagId)]], known), 'replaced');
     expect(replaced(5)).toEqual(['1 0 5']);

@@ -82,8 +82,8 @@ export class LivePoints {
   }
 
   /**
-   * @returns `points` merged with the arrived points whose dates are at or after `from` and before `to`. When no
-   * arrived point has such a date, returns `points` itself.
+   * @returns `points` merged with the newly arrived points whose dates are at or after `from` and before `to`; `points`
+   *   itself if there are none.
    */
   over(variableId: number, points: Points, from: number, to: number): Points {
     const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);

@@ -31,9 +31,9 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 }
 
 /**
- * Creates middleware that observes every request under a route label (R-A9).
+ * Creates middleware that counts and times every request, with a route label (R-A9).
  * @param routeOf returns the label for a path that no route pattern of the app describes, and undefined for any other
- * path. If `routeOf` returns undefined, the label is the pattern of the route that matched the request.
+ *   path. For these other paths, the label is the pattern of the route that matched the request.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {
   return async (c, next) => {

@@ -25,7 +25,7 @@ export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 export const RAW_LIMIT = 45_000;
 /**
  * Maximum number of buckets in a chart. It allows several buckets for each pixel of a wide window. The limit does not
- * apply to buckets of a month, because a month is the longest bucket.
+ * apply to one-month buckets, because there are no longer buckets.
  */
 const BUCKET_LIMIT = 6000;
 /** Step of a variable without a granularity or without a time base, in seconds. */

@@ -69,8 +69,8 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
   const sweeper = startSweeper('mail', intervalMs, send, log);
   return {
     wake: () =>
-      // The request of one account calls `wake`, but the sender sends the emails of all accounts. So the connections of
-      // the sender must not count towards the share of that account.
+      // The request of one account calls `wake`, but the sender sends the emails of all accounts. So the sender's
+      // database connections must not count towards that account's share of connections.
       void runForAll(send).catch((error: unknown) =>
         log.warn({ err: error }, 'sending emails, or deleting old emails, failed; the next poll tries again'),
       ),

@@ -1,10 +1,9 @@
 /**
- * Removes from `point` the stored rows whose dates are written again. If the variable is versioned and the write does
- * not store the same VersionTag at the same date (R-F2), the stored row moves to history. Otherwise, the stored row is
- * deleted. Also deletes replaced and surplus versions from history. Each statement has the runs of dates
- * (stored-runs-rules.ts) of one chunk as parameters, and finds each run in the index of the chunk. Measured on a
- * million quarter-hourly points of 1,000 variables (2026-11): delete and COPY take 2.5 s, `update … from` 4.3 s and
- * `insert … on conflict` 5.5 s.
+ * Removes from `point` each stored row whose date is written again. The row moves to history if the variable is
+ * versioned and the write stores no row with the same date and VersionTag (R-F2). Otherwise, the row is deleted. Also
+ * deletes replaced and surplus versions from history. Each statement has the runs of dates (stored-runs-rules.ts) of
+ * one chunk as parameters, and finds each run in the index of the chunk. Measured on a million quarter-hourly points of
+ * 1,000 variables (2026-11): delete and COPY take 2.5 s, `update … from` 4.3 s and `insert … on conflict` 5.5 s.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';

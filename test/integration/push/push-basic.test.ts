@@ -214,7 +214,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
     expect(ttlSec).toBe(3600);
   });
 
-  it('requests a token with the push scope alone when the issuer refuses a token for pushes and reads (R-A13, R-B7)', async () => {
+  it('if the issuer refuses a token with the scopes for pushes and reads, the service requests one with the scope for pushes alone (R-A13, R-B7)', async () => {
     await registerClient(api.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
     const asked: (string | null)[] = [];
     const strict: typeof fetch = async (url, init) => {

@@ -275,7 +275,7 @@ describe('retention: after the job has deleted all points older than the boundar
     await apply();
   });
 
-  test('an answer in JSON, an answer in Arrow and a comparison give the retention boundary if they cover dates with deleted points; an answer that starts at the boundary does not give the boundary', async () => {
+  test('answers in JSON and Arrow and comparisons state the retention boundary if their period begins before it, but not if their period begins at it', async () => {
     const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
     expect(read.headers.get('raw-from')).toBe(item);
     expect(read.headers.get('history-from')).toBeNull();

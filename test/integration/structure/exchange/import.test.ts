@@ -243,7 +243,7 @@ describe('structure import: a document with problems', () => {
     [
       'an input by id',
       { ...HOME, variables: [inS('v', { alias: 'x', variableId: 1 })] },
-      /the input "x" must name a variable by mappingConfig or variableName, got variableId 1/,
+      /the input "x" must name a variable by mappingConfig or variableName, got the variableId 1/,
     ],
     [
       'a formula that is not valid',

@@ -1,7 +1,7 @@
 /**
- * Finds folders and control groups that killed calculators left behind. The name of each contains the PID namespace and
- * the process id of the calculator that made it. So the folders of a live calculator are not taken for leftovers, even
- * when containers share the parent folder.
+ * Finds the folders and control groups that calculators left behind when they were killed. The name of each contains
+ * the PID namespace and the process id of the calculator that made it. So the folders of a live calculator are not
+ * taken for leftovers, even when containers share the parent folder.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readlinkSync } from 'node:fs';

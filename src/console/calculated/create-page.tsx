@@ -34,7 +34,10 @@ interface Wanted {
 
 const EMPTY: Wanted = { name: '', granularity: '1', timeBase: 'Hour', unitId: null, isVersioned: true };
 
-/** Renders the route. `input` in the URL is the id of the first input; each such id has a draft of its own. */
+/**
+ * Renders the route. The URL parameter `input` is the id of the new calculation's first input. Each value of `input`
+ * has a draft of its own.
+ */
 export function CreatePage() {
   const { input } = route.useSearch();
   const { mayManage } = useSession();

@@ -108,8 +108,8 @@ function listFields({ fields, derived }: Resource): string {
 
 function compareValues(expression: string, operator: FilterOperator, parameter: string, type: string): string {
   if (operator === '<>') return `${expression} is distinct from ${parameter}::${type}`;
-  // The comparison has no coalesce, so that an index can be used. No operator negates a whole condition, so a null
-  // result has the same effect as false.
+  // The comparison has no coalesce, so that an index can be used. So its result can be null. Null has the same effect
+  // as false, because no operator negates a whole condition.
   return `${expression} ${operator} ${parameter}::${type}`;
 }
 

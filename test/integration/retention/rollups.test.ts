@@ -178,7 +178,7 @@ describe('rollups: what rolling up deletes, and what aggregates return afterward
 });
 
 describe('rollups: writes and deletions', () => {
-  test('a point written at a rolled-up date is dropped and counted; a point written at another date of a rolled-up period is stored, and rolling up again includes this point', async () => {
+  test('a new point at a rolled-up date is dropped, and counted as dropped; a new point at another date of a rolled-up period is stored, and the next rollup includes it', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     const { ranges } = await store.write(variableId, [

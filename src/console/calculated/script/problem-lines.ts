@@ -41,8 +41,8 @@ export function linesOf(validation: Validation | undefined, formula: number, scr
 }
 
 /**
- * @returns all warnings, and all problems that are not at a line of the given formula. Paths in the result look like
- * `formulas[0]…`.
+ * @returns all warnings, and all problems except those at a line of the given formula. Paths in the result look like
+ *   `formulas[0]…`.
  * @param formula index of the formula.
  */
 export function othersOf(validation: Validation | undefined, formula: number) {

@@ -53,8 +53,8 @@ export class LivePoints {
   }
 
   /**
-   * Replaces the points of the older generation by the points of the newer generation, which is then empty. Call `turn`
-   * before the chart reads its points again.
+   * Replaces the points of the older generation by the points of the newer generation, and begins a new, empty newer
+   * generation. Call `turn` before the chart reads its points again.
    * @returns a function that drops the points of the older generation. Call the returned function after the read.
    */
   turn(): () => void {

@@ -176,7 +176,8 @@ class ValueReader {
       } else if (byte === QUOTE) state.isText = true;
       else if (byte === OPEN_OBJECT || byte === OPEN_LIST) state.depth += 1;
       else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-        // At depth 0 this bracket closes the enclosing list or object, and so ends a number, `true`, `false` or `null`.
+        // At depth 0, the value is a number, `true`, `false` or `null`. This bracket closes the list or object that
+        // contains the value, so the value ends before the bracket.
         if (state.depth === 0) return true;
         state.depth -= 1;
         if (state.depth === 0) return this.#take();

@@ -98,6 +98,6 @@ function logInterrupted(log: Log, { accountId, urgency, id }: Turn, error: unkno
   }
   log.error(
     { err: error, accountId, urgency, variableId: id },
-    'an error interrupted the processing of a run; the run is repeated later or, after its last attempt, recorded as Failed',
+    'an error interrupted a run; the run is repeated later or, after its last attempt, recorded as Failed',
   );
 }

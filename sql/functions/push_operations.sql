@@ -94,10 +94,11 @@ create or replace function has_filtered_webhook(account_ids int[], type text) re
 $$;
 
 -- Returns null when has_filtered_webhook returns false. Otherwise, returns an object that maps the id of each operation
--- in the given batches to an array. For each push of the operation, this array has one element: an array of the ids of
--- the variables of the push. The id of a variable is at offset 42 of the 62 bytes of a row (src/points/copy-codec.ts).
--- If a large operation is alone in its batch, the ids are those in push_batch.variables. If this batch was split off a
--- larger batch, push_batch.variables also has the variables of the other parts of the larger batch.
+-- in the given batches to an array. The array has one element per push of the operation; the element is an array of the
+-- ids of the variables of the push. The id of a variable is at offset 42 of the 62 bytes of a row
+-- (src/points/copy-codec.ts). If a large operation is alone in its batch, the ids are those in push_batch.variables. If
+-- this batch was split off a larger batch, push_batch.variables also has the variables of the other parts of the larger
+-- batch.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then

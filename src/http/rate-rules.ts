@@ -21,7 +21,7 @@ export interface RateDecision {
 }
 
 /**
- * Decides whether one request of a key, such as a user, may pass now (R-B15).
+ * Decides whether a request may pass now (R-B15). Requests are limited per key; a key stands for a user, for example.
  * @param fullAtMs the `fullAtMs` that was stored for the key; undefined for a new key.
  * @param perMinute limit in requests per minute, at least 1.
  * @param cost number of requests that this request counts as; may be a fraction.

@@ -35,7 +35,7 @@ interface LastSave {
 }
 
 /**
- * Adds a saved declaration to the history. Skips a save without a note if the save repeats the last declaration. Such
+ * Adds a saved declaration to the history. A save that has no note and repeats the last declaration is not added. Such
  * saves are common, because a client that changes only the name of a variable sends the declaration too. The row of the
  * variable must be locked.
  * @param calculated the declaration that the variable stores; undefined when the variable is no longer calculated.

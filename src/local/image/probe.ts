@@ -1,6 +1,6 @@
 /**
- * Uses the running images as an operator and clients do: creates an account, gets a token, creates a variable and a
- * calculated variable, pushes a point, reads this point and the point calculated from it, and loads the console.
+ * Does with the running images what operators and clients do: creates an account, gets a token, creates a variable and
+ * a calculated variable, pushes a point, reads this point and the point calculated from it, and loads the console.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

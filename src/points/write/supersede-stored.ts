@@ -55,8 +55,8 @@ const supersede = (target: StatementTarget, history: string) => `
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
 // Finds the variables for which the write replaces a version whose VersionTimestamp is at or before `history_from`. (A
-// stored version is replaced if the new version has the same VersionTag.) Every state of such a variable before the
-// write may lack versions (R-F9).
+// stored version is replaced if the new version has the same VersionTag.) After the write, a read of such a variable as
+// of any earlier instant may lack versions (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored

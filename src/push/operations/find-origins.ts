@@ -104,9 +104,9 @@ function mayRead({ scopes, role, userId }: Caller, owner: string): boolean {
 }
 
 /**
- * Small pushes can share an operation. Returns the indexes of those pushes of the operation that have readings of the
- * variable. If the write has only some of the operation's readings, it is unknown which pushes these readings come
- * from, so the indexes of all pushes are returned.
+ * Small pushes can share an operation. Returns the indexes of the pushes of the operation that have readings of the
+ * variable. If the write has only some of the operation's readings, it is unknown from which pushes; then the indexes
+ * of all pushes of the operation are returned.
  */
 function concernedMembers(readings: readonly number[], { start, count, positions }: Part): readonly number[] {
   const total = readings.reduce((sum, own) => sum + own, 0);

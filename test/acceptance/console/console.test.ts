@@ -160,7 +160,7 @@ test('console home: Home shows how many pushes were rejected and how many variab
   await close();
 });
 
-test('console home: a USER who has no sites is advised to ask a manager; no count of variables without new points is shown (R-B9)', async () => {
+test('console home: a USER who has no sites is advised to ask a manager, and does not see how many variables lack new points (R-B9)', async () => {
   const { page, complaints, close } = await stack.open(USER);
   await page.getByRole('heading', { name: 'No variables yet' }).waitFor();
   await page.getByText('A manager can create variables, or give you access to a site.').waitFor();

@@ -114,7 +114,7 @@ describe('outbox: events (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('an event that is appended during a pass is handled if `relay` is called again during that pass', async () => {
+  test('a call of `relay` during a pass ensures that events appended during this pass are handled', async () => {
     await append('a');
     const events = recorder(async (taken) => {
       if (taken.some(({ payload }) => (payload as { name: string }).name === 'a')) await append('b');

@@ -182,7 +182,7 @@ test.each<readonly [Method, object]>([
   ['ReadPoints', { granularity: 'GRANULARITY_DAY' }],
   ['ReadLast', {}],
 ])(
-  'history: the initial metadata of %s %j names the history cut (the instant from which states are complete) for an as-of read before the cut, and names no cut for an as-of read after it (R-F9, R-J1)',
+  'history: the initial metadata of %s %j names the history cut (the instant from which states are complete) if the read is as of an earlier instant, but not if it is as of a later one (R-F9, R-J1)',
   async (method, members) => {
     const asked = async (asOf: string | undefined) => {
       const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });

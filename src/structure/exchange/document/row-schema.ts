@@ -47,7 +47,7 @@ const declarationSchema = jsonObjectSchema.meta({
   id: 'DocumentDeclaration',
   type: 'object',
   description:
-    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. An input can also name the source and the site of that variable, with the same members as a row of the list `variables`. The default is the source and the site of the calculated variable. An entry of `entities` reads a value of a form. Such an entry names the source or the site of the form with the same members.',
+    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. An input can also name the source and the site of that variable; the members are those of a row of the list `variables`. The default is the source and the site of the calculated variable. An entry of `entities` reads a value of a form; it uses the same members to name the source or the site that the form belongs to.',
 });
 
 /** Schemas of the rows that clients send. They accept member names in any letter case. */

@@ -11,10 +11,7 @@ import { type Key, KIND_NAMES, KINDS, type Kind, type KindName, keyExpression } 
  */
 export type Occurrences = Readonly<Record<KindName, ReadonlyMap<number, number>>>;
 
-/**
- * Column with the id of the parent. Resources of one parent that have the same key are numbered; the numbers begin at 1
- * in each parent.
- */
+/** Column with the id of the parent. Resources with the same parent and the same key are numbered from 1. */
 const PARENT: Readonly<Record<KindName, string>> = {
   sites: 'site.account_id',
   sources: 'source.site_id',

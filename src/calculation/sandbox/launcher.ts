@@ -82,7 +82,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** @returns the pids of the children of process `pid`; none when the process has ended or /proc does not list its children. */
+/** @returns the pids of the children of process `pid`; none when it has ended or /proc does not list its children. */
 function readChildren(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);

@@ -34,15 +34,15 @@ export const SETTINGS = {
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum number of requests, per process, that may hold database connections for one account at the same time. If this number would leave no connections for other accounts, the service uses a lower number.',
+    'Maximum number of requests of one account that may hold database connections at the same time, per process. Some connections always remain for other accounts.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
-    'Maximum number of exports, long listings and reads of points that one process may run at the same time; each of them uses one database connection.',
+    'Maximum number of concurrent exports, long listings and reads of points per process. Each of them uses one database connection.',
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
-    'Maximum number of exports, long listings and reads of points that one account may run at the same time in one process. Even when this setting is READ_POOL_SIZE or more, at least one of the READ_POOL_SIZE connections remains for other accounts.',
+    'Maximum number of concurrent exports, long listings and reads of points of one account, per process. At least one of the READ_POOL_SIZE connections always remains for other accounts.',
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
@@ -50,7 +50,7 @@ export const SETTINGS = {
   ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
-    'If a client reads no data from a streamed answer (points, long listings) for more than this many seconds, the service aborts the answer and frees the database connection. While another account waits for a connection, the limit is at most 2 seconds.',
+    'Number of seconds after which the service aborts a streamed answer (points, long listings) if the client reads no data. While another account waits for a connection, the limit is at most 2 seconds.',
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
@@ -89,7 +89,7 @@ export const SETTINGS = {
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
   WATCH_POOL_SIZE: setting(
     integer(2, 100).default(6),
-    'Maximum number of database connections that one process uses to read points for its watches (WatchPoints, GET /data/watch); long reads use at most half of these connections.',
+    'Maximum number of database connections for watches (WatchPoints, GET /data/watch), per process. Long reads use at most half of these connections.',
   ),
   WATCH_MAX_VARIABLES: setting(
     integer(1, 100_000).default(5000),
@@ -115,7 +115,7 @@ export const SETTINGS = {
   ),
   METRICS_TOKEN: secret(
     z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
-    'Bearer token for /metrics. When METRICS_TOKEN is unset, /metrics needs no token on HEALTH_PORT, and needs the access token of an ADMIN on HTTP_PORT.',
+    'Bearer token for /metrics. If this is not set, /metrics needs no token on HEALTH_PORT. On HTTP_PORT, it needs the access token of an ADMIN.',
   ),
   REALM: setting(identifier.default('tidemark'), 'Realm of the embedded token issuer.'),
   REALM_ALIASES: setting(
@@ -176,15 +176,15 @@ export const SETTINGS = {
   ),
   EXTERNAL_USERS: setting(
     choice(['sub', 'email', 'businessId']).default('sub'),
-    'How the service finds the user of a token from another issuer. The service always tries the sub claim first. If no user matches sub, this setting decides what it tries next: email (the verified email address), businessId (the businessId claim) or sub (nothing else).',
+    'How the service finds the user of a token from another issuer if no user matches the sub claim: email (by the verified email address), businessId (by the businessId claim) or sub (not at all).',
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),
-    'Maximum number of requests per minute for each user, REST and gRPC together; bursts up to this number are allowed. A push counts as a tenth of a request; a small push often counts as a hundredth. 0 means unlimited.',
+    'Maximum number of requests of a user per minute, REST and gRPC together. One burst may use up this number. A push counts as a tenth of a request, a small push often as a hundredth. 0 means unlimited.',
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),
-    'Maximum number of requests with any secret that a client network (an IPv4 address or an IPv6 /64) may send per minute. These are POSTs to the token issuer, registrations, acceptances of invitations, and checks of HTTP Basic passwords. 0 means unlimited.',
+    'Maximum number of requests with secrets per minute and client network (an IPv4 address or an IPv6 /64): POSTs to the token issuer, registrations, acceptances of invitations, checks of HTTP Basic passwords. 0 means unlimited.',
   ),
   PROXY_HOPS: setting(
     integer(0, 10).default(0),
@@ -213,7 +213,7 @@ export const SETTINGS = {
   ),
   CALC_CPU_TIME_SEC: setting(
     integer(1, 3600).default(30),
-    'Maximum CPU time, in seconds, that the scripts of a run may use; the CPU times of all formulas of the run are added up.',
+    'Maximum CPU time, in seconds, of all scripts of a run together.',
   ),
   CALC_MEMORY_BYTES: setting(integer(64 << 20, 64 * 2 ** 30).default(2 ** 30), 'Maximum memory of a script in bytes.'),
   CALC_TMP_BYTES: setting(integer(1 << 20, 2 ** 40).default(64 << 20), "Size of a script's private /tmp in bytes."),
@@ -228,7 +228,7 @@ export const SETTINGS = {
   ),
   CALC_MAX_TEXT_BYTES: setting(
     integer(1024, 16 << 20).default(65_536),
-    'Maximum number of bytes captured from each kind of text output of a script. For example, all messages together are one kind, and all warnings together are another kind.',
+    'Maximum number of bytes captured from each kind of text output of a script. For example, the messages are one kind, the warnings another.',
   ),
   CALC_RUN_RETENTION_DAYS: setting(
     integer(1, 36_500).default(90),
@@ -334,8 +334,7 @@ export class ConfigError extends Error {
 
 /**
  * Validates the environment (R-K1). An empty variable counts as unset.
- * @throws {ConfigError} when settings are invalid or conflict. The error lists the invalid settings; when no setting is
- * invalid, the error lists the conflicts.
+ * @throws {ConfigError} with all invalid settings; if no setting is invalid, with all conflicts.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -351,10 +350,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config;
 }
 
-/**
- * Matches values that an error may show: short values that are neither URLs nor JSON. A URL or JSON may contain
- * credentials.
- */
+/** Matches values that an error may show. URLs and JSON do not match, because they may contain credentials. */
 const PLAIN_VALUE = /^(?!.*:\/\/)[\w .,:/-]{1,64}$/;
 
 function describe(value: string | undefined, error: z.ZodError, isSecret: boolean): string {

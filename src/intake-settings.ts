@@ -15,7 +15,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
-    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. The bodies of one account may take at most half of these bytes. While no other body is in memory, one body may take all of these bytes.',
+    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. One account may use at most half. A body that is alone in memory may use all.',
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),
@@ -53,7 +53,7 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
-    'Corrected points of a compressed chunk are first stored uncompressed. The service compresses these points after this many seconds without writes to the chunk. While writes continue, the service compresses these points after 8 minutes.',
+    'Number of seconds without writes to a compressed chunk after which its corrected points are compressed. While writes continue, the points are compressed after 8 minutes.',
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),
@@ -69,7 +69,7 @@ export const INTAKE_SETTINGS = {
   ),
   FILE_UPLOAD_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(67_108_864),
-    'Maximum number of bytes of upload buffers per process, counted separately for files and for documents to import. The buffers of one upload take at most 3 MiB. An upload that would exceed the maximum gets status 503. The uploads of one account may take at most half of the maximum.',
+    'Maximum number of bytes of upload buffers per process, counted separately for files and for documents to import. One upload uses at most 3 MiB. One account may use at most half. Further uploads get status 503.',
   ),
   FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Maximum number of rows in one Standard File.'),
   FILE_MAX_INFLATED_BYTES: setting(
@@ -118,7 +118,7 @@ export const INTAKE_SETTINGS = {
   ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),
-    'Maximum total number of readings in the batches that one transaction writes. A batch with more readings is not split; it is written in a transaction of its own.',
+    'Maximum number of readings that one transaction writes. A batch with more readings is written in a transaction of its own.',
   ),
   SWEEP_INTERVAL_MS: setting(
     integer(100, 600_000).default(2000),

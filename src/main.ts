@@ -1,8 +1,7 @@
 /**
- * Runs roles of Tidemark in this process. The command line names the roles: `main.ts api grpc ingester calculator
- * deliverer`. Instead of roles, the command line can name a command: `migrate` updates the database schema and exits;
- * `admin <command>` runs a command for operators. SIGTERM and SIGINT stop the roles in order (R-K2). The modules in
- * `roles/` build each role from its parts.
+ * Runs roles of Tidemark in this process: `main.ts api grpc ingester calculator deliverer`. `main.ts migrate` updates
+ * the database schema; `main.ts admin <command>` runs a command for operators. SIGTERM and SIGINT stop the roles in
+ * order (R-K2).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SandboxUnavailableError } from './calculation/sandbox/sandbox-types.ts';

@@ -32,10 +32,8 @@ export function findConflicts(config: CombinedSettings): readonly string[] {
 }
 
 /**
- * Returns the minimum pool size. The four settings give the maximum numbers of calculations, ingestions, files and
- * direct writes at the same time. Each calculation needs two connections; each ingestion, file and direct write needs
- * one connection. The minimum is the sum of these connections, plus two. During a long write, an ingestion uses further
- * connections. The minimum does not include the further connections, because an ingestion can work without them.
+ * Returns the minimum pool size. Each calculation needs two connections; each ingestion, file and direct write needs
+ * one. The further connections of long ingestions do not count, because an ingestion can work without them.
  */
 function poolNeeded(config: CombinedSettings): number {
   const { CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY, PUSH_DIRECT_WRITES } = config;

@@ -49,8 +49,8 @@ export default defineConfig({
               test: {
                 name: 'columns',
                 include: TESTS_OF_POINTS,
-                // A file is excluded for one of these reasons: it compresses chunks, it locks a table of points, it
-                // checks that writers do not wait, or it creates more than a hundred chunks.
+                // The excluded files compress chunks, lock a table of points, check that writers do not wait, or create
+                // many chunks.
                 exclude: ['**/columnstore.test.ts', '**/version-timestamps.test.ts', '**/writer-chunks.test.ts'],
                 ...ON_SERVICES,
                 // Tests are slower on compressed chunks: a `PointStore` compresses all chunks after each write, and a

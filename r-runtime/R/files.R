@@ -30,11 +30,9 @@ collect_files <- function() {
   lapply(utils::head(names, max_files), function(name) list(name = name, bytes = readBin(name, "raw", file.size(name))))
 }
 
-#' Saves the objects that the script needs, so that the author can run the script in R on another machine (R-H9).
+#' Saves the objects that the author needs to run the script in R on another machine (R-H9).
 #'
-#' Always saves all five globals, the toolbox, and the state of the random number generator. The text of a script does
-#' not show everything that the script needs: a script can call a function by its name in a string, and functions of
-#' packages draw random numbers.
+#' Always saves every object, because the text of a script does not show which objects the script uses.
 #' @param path path of the `.rdata` file.
 #' @param envir environment that holds the globals and `.Random.seed`.
 #' @noRd
@@ -45,8 +43,7 @@ save_sample <- function(path, envir = globalenv()) {
   save(list = c(globals, toolbox_names, ".Random.seed"), file = path, envir = envir)
 }
 
-# Copies the toolbox functions into a new environment. The copies must work without this package, because the author's
-# machine does not have this package.
+# Copies the toolbox functions into a new environment. The copies must work on a machine without this package.
 portable_toolbox <- function() {
   home <- new.env(parent = globalenv())
   for (name in c(toolbox_names, toolbox_parts)) {

@@ -36,9 +36,9 @@ text_bytes <- function(text) texts_bytes(paste(as.character(text), collapse = "\
 
 counted_texts_bytes <- function(texts) c(int_bytes(length(texts)), texts_bytes(texts))
 
-# Encodes a text column together with its length, because the columns of a script's result may differ in length. The
-# calculator then applies the length rules of §7. The length -1 means an absent column. Only the distinct texts are
-# cleaned: cleaning every row raised the CPU time of a run of 100,000 points from 35 to 45 ms.
+# Encodes a text column with its length, because the columns of a script's result may differ in length (§7). The length
+# -1 means an absent column. Only the distinct texts are cleaned: cleaning every row takes 10 ms more CPU time per
+# 100,000 points.
 coded_bytes <- function(texts) {
   if (is.null(texts)) return(int_bytes(-1L))
   given <- unique(texts)

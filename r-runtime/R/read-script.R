@@ -1,13 +1,11 @@
-# Analyses a script without running it, and lists the installed packages. Tidemark shows the results as hints after a
-# run, and returns them to authors who check a script (R-H9). The analysis finds:
-# - the names that the script reads, and which of these names are NULL in the inputs of a run;
+# Analyses a script without running it, and lists the installed packages (R-H9). The analysis finds:
+# - names that the script reads, and hints about names that are NULL;
 # - misspelt names of columns;
-# - the civil periods (such as days and months) by which the script groups dates.
+# - civil periods, such as days, by which the script groups dates.
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 
-#' Finds the names that a script reads from `inputVariables`, `inputForms` and `inputConstants`. A script can write such
-#' a read as `inputVariables$a` or as `inputVariables[["a"]]`.
+#' Finds the names that a script reads with `$` or `[[` from `inputVariables`, `inputForms` and `inputConstants`.
 #' @param expression result of `parse_script`, or a part of it.
 #' @return character vector such as "inputVariables$a", with repetitions.
 #' @noRd
@@ -99,11 +97,10 @@ rounders <- c("floor_date", "ceiling_date", "round_date", "cut", "trunc", "round
 unit_names <- c(hour = "Hour", day = "Day", week = "Week", month = "Month", quarter = "Year", year = "Year", DSTday = "Day")
 period_seconds <- c(Week = 604800, Day = 86400, Hour = 3600)
 
-#' Finds the civil periods by which a script groups dates, as in floor_date(x, "day"), cut(x, "month"), Dates %/% 86400,
-#' apply.daily(x, sum) and format(x, "%Y-%m"). Ignores rounding of dates in a script that aggregates nothing.
+#' Finds the civil periods by which a script groups dates, such as the day in floor_date(x, "day"). Ignores rounding of
+#' dates in a script that aggregates nothing.
 #' @param expressions result of `parse_script`.
-#' @return character vector. For example, "Day 3" means: the top-level expression that begins on line 3 uses the period
-#' Day.
+#' @return character vector such as "Day 3": the top-level expression on line 3 uses the period Day.
 #' @noRd
 buckets_read <- function(expressions) {
   called <- all.names(expressions, unique = TRUE)
@@ -161,8 +158,8 @@ period_of_format <- function(texts) {
   else if (grepl("%[Yy]", format[1])) "Year"
 }
 
-# Returns the longest period (week, day or hour) of which `divisor` is a whole multiple. Returns NULL if there is none.
-# `divisor` is an expression for a number of seconds, such as 24 * 3600 in Dates %/% (24 * 3600).
+# Returns the longest of Week, Day and Hour that divides `divisor` without remainder, or NULL. `divisor` is an
+# expression for seconds, such as 24 * 3600.
 period_of_seconds <- function(divisor) {
   if (!all(all.names(divisor) %in% c("*", "("))) return(NULL)
   seconds <- tryCatch(eval(divisor, baseenv()), error = function(condition) NULL)

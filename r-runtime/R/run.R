@@ -32,8 +32,8 @@ run_script <- function(script, globals, limits, envir = globalenv(), report_line
   outcome
 }
 
-# Replaces R's quit(), which would end the run before the notes are reported. Raises a condition that is not of class
-# "error", so that try() in the script does not catch the condition.
+# Replaces R's quit(), which would lose the notes of the run. The condition is not of class "error", because try() in
+# the script would catch an error.
 refuse_quit <- function(...) {
   message <- "the script called quit(), which ends R before the last expression; use stop() to fail, or an if around the rest"
   stop(structure(class = c("tidemark_quit", "condition"), list(message = message, call = NULL)))
@@ -47,9 +47,8 @@ parse_script <- function(script) {
   )
 }
 
-# Converts R's syntax error to a tidemark_syntax_error. If the script does not close a string or a bracket, the new
-# error names the line on which the string or bracket opens. R's message is "<file>:LINE:COLUMN: text", followed by the
-# lines of source.
+# Converts R's syntax error to a tidemark_syntax_error. If a string or bracket is not closed, the new error names the
+# line on which it opens. R's message begins with "<file>:LINE:COLUMN: ".
 syntax_error <- function(condition, script) {
   text <- conditionMessage(condition)
   place <- regmatches(text, regexec("^[^\n]*?:([0-9]+):([0-9]+): ", text))[[1]]
@@ -76,8 +75,7 @@ token_pattern <- paste(
 closing <- c("(" = ")", "[" = "]", "{" = "}")
 
 # Finds the innermost bracket that is still open before line `line` of the script.
-# @return list(bracket, line): the bracket, and the number of the line that contains the bracket. NULL when no bracket
-# is open.
+# @return the bracket and its line; NULL when no bracket is open.
 find_open_bracket <- function(script, line) {
   if (is.na(line)) return(NULL)
   lines <- strsplit(script, "\n", fixed = TRUE)[[1]]
@@ -149,8 +147,8 @@ new_notes <- function(max_bytes) {
   ), parent = emptyenv())
 }
 
-# Adds a message or warning (`condition`) to the notes. Call add_note inside the handler of the condition: while the
-# handler runs, the stack still holds the script line that raised the condition.
+# Adds a message or warning (`condition`) to the notes. Call add_note in the handler of the condition, because later the
+# stack no longer has the script line.
 add_note <- function(notes, kind, condition) {
   if (notes$bytes_left <= 0) return(keep_note(notes, kind, ""))
   text <- sub("\n$", "", clean_text(paste(conditionMessage(condition), collapse = "\n")))

@@ -2,8 +2,8 @@
 # over a function of the same name in the toolbox (R-H4). The toolbox uses no packages besides R's own.
 
 toolbox_names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
-# Internal functions, which the functions above call. Files of sample data contain copies of the functions above and of
-# the internal functions (files.R).
+# Internal functions that the functions above call. Files of sample data contain copies of all these functions
+# (files.R).
 toolbox_parts <- c("as_seconds", "regular_step", "step_start", "interpolate", "distribute")
 
 #' Union of the dates of all inputs
@@ -46,11 +46,10 @@ GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   step <- regular_step(target)
   start <- step_start(from, step$unit, step$zone)
   axis <- if (is.na(step$seconds)) {
-    # `to` is an instant, but seq() counts in local time. The sequence ends two days after `to`, because a date before
-    # `to` would otherwise be missing; the last line of the function drops the excess dates.
+    # The sequence ends two days after `to`, because seq() could otherwise omit a date before `to`. The last line of the
+    # function drops the later dates.
     last <- as.POSIXct(to + 86400 * 2, origin = "1970-01-01", tz = step$zone)
-    # Days and weeks are counted in units of "DSTday", because seq() counts a "DSTday" in local time. In seq(), a "day"
-    # is always 24 hours and a "week" always 168 hours, even across a clock change.
+    # In seq(), a "DSTday" is a day in local time. A "day" is always 24 hours, even across a clock change.
     by <- switch(
       step$unit,
       day = paste(step$count, "DSTday"),

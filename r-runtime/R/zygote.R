@@ -53,9 +53,8 @@ prepare_session <- function() {
   invisible()
 }
 
-#' Returns the toolbox functions, and `refuse_quit` under the names quit and q. R's own quit() would end the run before
-#' its messages and warnings are reported.
-#' `zygote_main` attaches these functions behind the global environment, so that a script's own definition wins (R-H4).
+#' Returns the toolbox functions, and `refuse_quit` under the names quit and q. R's own quit() would end a run before
+#' its messages are reported. A script's own function of the same name wins (R-H4).
 #' @noRd
 toolbox <- function() c(mget(toolbox_names, envir = environment(toolbox)), quit = refuse_quit, q = refuse_quit)
 

@@ -33,8 +33,8 @@
 #define INNER_UID 65534
 
 /*
- * Maximum number of descriptors of a process. It bounds the memory of the process's pipes: each pipe holds 64 KiB, and
- * no rlimit counts this memory. R itself opens at most 128 connections.
+ * Maximum number of descriptors of a process. The maximum also limits the memory of pipes (64 KiB each), because no
+ * rlimit does.
  */
 #define MAX_DESCRIPTORS 128
 
@@ -52,8 +52,8 @@ static int write_file(const char *path, const char *text) {
 }
 
 /*
- * Unshares the user namespace and the namespaces in `flags`. If `inner_id` is 0, the uid and the gid of the caller stay
- * the same inside the new user namespace. Otherwise, both the uid and the gid become `inner_id`.
+ * Unshares the user namespace and the namespaces in `flags`. Inside, the uid and the gid become `inner_id`; if
+ * `inner_id` is 0, both stay the same.
  */
 struct stage_error make_user_namespace(int flags, unsigned inner_id) {
   char line[64];
@@ -69,9 +69,9 @@ struct stage_error make_user_namespace(int flags, unsigned inner_id) {
 }
 
 /*
- * If the zygote has prepared a network namespace for the run, enters this namespace. Then creates the run's user
- * namespace, and a pid namespace whose pid 1 is the next child. The network namespace belongs to another user
- * namespace, so no process of the run has a capability in the network namespace.
+ * Enters the run's network namespace, if the zygote has prepared one. Then creates the run's user namespace and pid
+ * namespace. The run has no capability in the network namespace, because another user namespace owns the network
+ * namespace.
  */
 struct stage_error enter_user_namespace(const struct zygote *z) {
   errno = 0;
@@ -80,9 +80,8 @@ struct stage_error enter_user_namespace(const struct zygote *z) {
 }
 
 /*
- * Gives the runner its own session and process group. Otherwise, kill(0, …) and setpriority(PRIO_PGRP, 0, …) in the
- * script would also reach the supervisor, because a group can span several pid namespaces. The runner gets the highest
- * OOM score, so that the kernel kills runs before the zygote.
+ * Gives the runner its own process group, so that kill(0, …) in the script spares the supervisor. The runner gets the
+ * highest OOM score, so that the kernel kills runs before the zygote.
  */
 struct stage_error separate_runner(const struct zygote *z) {
   if (setsid() < 0) FAIL(STAGE_SEPARATE);
@@ -125,8 +124,8 @@ static struct stage_error mount_tmp(const struct run_header *h) {
 }
 
 /*
- * Gives the descriptors fixed numbers: 0 for the request, 1 and 2 for the captured text (stdout and stderr), 3 for the
- * result, 4 for the control channel. Closes all other descriptors.
+ * Gives the descriptors fixed numbers, and closes all others. 0: request; 1 and 2: captured text; 3: result; 4: control
+ * channel.
  */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
   /* First copies the descriptors to numbers from 64 on: dup2 could overwrite a descriptor that is still needed. */
@@ -149,8 +148,7 @@ static int limit(int resource, uint64_t soft, uint64_t hard) {
 static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
   uint64_t address = z->base_address_bytes + h->memory_bytes;
   /*
-   * The kernel allows 8 processes more than the supervisor, so that the supervisor can see that the limit is exceeded
-   * and can report it (supervise.c).
+   * The kernel's limit is 8 above the supervisor's limit, so that the supervisor can report the excess (supervise.c).
    */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||

@@ -1,9 +1,7 @@
 /*
- * Moves constants of compiled R code to a few neighbouring pages. R's interpreter writes to the header of each constant
- * that it loads, even when the value stays the same, so a run would otherwise copy up to one page per constant. A trial
- * run in a child shows which constants a plain run loads. The zygote copies these constants one after the other, so
- * that the copies lie together, and replaces the constants with the copies. If R lacks a function or has another
- * layout, runs are slower, but their results are the same. Measured: ../MEASUREMENTS.md.
+ * Moves constants of compiled R code to a few neighbouring pages. R writes to the header of each constant that it
+ * loads, so a run would otherwise copy many pages (../MEASUREMENTS.md). If R lacks a function or has another layout,
+ * runs are slower but still correct.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -37,8 +35,8 @@ enum { COUNT_OFFSET = 4 };
 static const uint16_t FROZEN = 0xffff, UNLOADED = 0x8000;
 
 /*
- * The constants that the trial run loaded. In each element, `at` is the address of a pool, and `bytes` is not a size
- * but the index of the constant in this pool.
+ * The constants that the trial run loaded. Here, `at` is the address of a pool, and `bytes` is the index of the
+ * constant in this pool.
  */
 static struct range loaded[MAX_RANGES];
 static size_t loaded_count;

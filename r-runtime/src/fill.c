@@ -1,8 +1,6 @@
 /*
- * Uses up the free memory of the zygote before the zygote forks, so that a run allocates from new, empty huge pages.
- * One page fault then gives the run 2 MiB. Otherwise, the run would allocate from the zygote's free memory, and would
- * copy this memory page by page. If R lacks a function that this file calls, runs are slower, but their results are the
- * same. Measured: ../MEASUREMENTS.md.
+ * Uses up the zygote's free memory before the zygote forks, so that runs allocate from new huge pages. Otherwise, a run
+ * would copy the free memory page by page (../MEASUREMENTS.md).
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -30,16 +28,15 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 #define MAX_OBJECTS 2000000
 #define HUGE_PAGE ((uintptr_t)2 << 20)
 /*
- * Size, in bytes, of the largest blocks that drain_chunks allocates. If a free chunk is larger than this size,
- * drain_chunks allocates several blocks from the chunk.
+ * Size, in bytes, of the largest block that drain_chunks allocates. A larger free chunk is filled with several blocks.
  */
 #define LARGEST_CHUNK 65536
 /* Total size, in bytes, of the huge pages that are reserved above the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
 /*
- * Allocates all free chunks of at least 32 bytes. Afterwards, when a run allocates a block of at least 32 bytes, the
- * block does not lie between objects of the zygote.
+ * Allocates all free chunks of at least 32 bytes. So no later block of at least 32 bytes lies between the zygote's
+ * objects.
  */
 static void drain_chunks(void) {
   const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
@@ -70,10 +67,7 @@ static uintptr_t fill_chunks(void) {
   return top;
 }
 
-/*
- * Allocates up to MAX_OBJECTS objects. Stops early when the address of an object is `top` or higher: memory from `top`
- * on was never used before.
- */
+/* Allocates objects until one lies at `top` or higher, where memory was never used. Allocates at most MAX_OBJECTS. */
 static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
   for (int i = 0; i < MAX_OBJECTS; i++) {
     SEXP object = doubles > 0 ? Rf_allocVector(REALSXP, doubles) : Rf_cons(filler, CDR(filler));

@@ -1,10 +1,7 @@
 /*
- * Sets the reference counts of the zygote's objects to the maximum before the zygote forks. R stores reference counts
- * inside objects, so even a run that only calls functions of packages would write to objects of the zygote and copy
- * their pages. R never changes a count that is at its maximum. When R is about to change the value of an object with
- * such a count, R copies the object first. Objects that a run creates are counted as usual. (Compare Python's
- * gc.freeze().) Best effort: where R lacks a function used here, runs are slower, with equal results. Measured:
- * ../MEASUREMENTS.md.
+ * Sets the reference counts of the zygote's objects to the maximum before the zygote forks. R never changes a maximum
+ * count. With smaller counts, every run would write to these objects and copy their memory pages. If R lacks a function
+ * used here, nothing is frozen, and runs are slower. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

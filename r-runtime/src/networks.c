@@ -1,10 +1,8 @@
 /*
- * Empty network namespaces. Each is made once and then reused by later runs, because the kernel takes about 1 ms of CPU
- * to make and remove a namespace (../MEASUREMENTS.md). This is safe, because a run leaves nothing in its namespace: the
- * sockets of a run end with its last process, and no process of a run has a capability in the namespace. Simultaneous
- * runs never share a namespace; otherwise, a gap in the system-call filter could let runs of two accounts connect to
- * each other. All these namespaces belong to one user namespace, in which no process stays. Where the outer container
- * refuses setns, each run makes its own network namespace (confine.c).
+ * Keeps empty network namespaces for reuse: the kernel takes about 1 ms of CPU to make and remove a namespace
+ * (../MEASUREMENTS.md). Reuse is safe, because a run has no capability in its namespace and leaves no sockets there.
+ * Simultaneous runs never share a namespace: a gap in the system-call filter could then connect two accounts. If the
+ * outer container refuses setns, each run makes its own namespace (confine.c).
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -37,10 +35,7 @@ static void make_namespaces(int owner_fd, int report_fd) {
   for (;;) pause();
 }
 
-/*
- * A child process creates the namespaces. The zygote cannot: packages have started threads in the zygote, and a process
- * with threads cannot enter a user namespace.
- */
+/* A child process creates the namespaces: the zygote has several threads, so it cannot enter a user namespace. */
 static struct stage_error add_network(struct networks *n, struct network *network) {
   struct stage_error e = {STAGE_PIPES, 0};
   int report[2];
@@ -84,8 +79,7 @@ void open_networks(const struct zygote *z, struct networks *n) {
 
 /*
  * Chooses an unused network namespace for the next supervisor.
- * @return the struct of the namespace; the caller must set the member `supervisor`. NULL when no namespace can be
- * reused or made. In MODE_NAMESPACES, the run then makes its own namespace.
+ * @return the namespace, whose `supervisor` the caller must set; NULL when no namespace can be reused or made.
  */
 struct network *take_network(struct zygote *z, struct networks *n) {
   struct network *network = n->all;
@@ -99,8 +93,8 @@ struct network *take_network(struct zygote *z, struct networks *n) {
 }
 
 /*
- * Ends the use of a namespace by a supervisor that has ended. If the supervisor was killed or failed, processes of its
- * run may still be running, so the namespace is closed. Otherwise, the namespace can be reused.
+ * Frees the namespace of a supervisor that has ended. If processes of the run may still be running, closes the
+ * namespace instead.
  */
 void leave_network(struct networks *n, pid_t supervisor, int has_left_nothing) {
   for (int i = 0; i < MAX_RUNS + SPARES; i++) {

@@ -1,8 +1,7 @@
 /*
- * Before a run starts, makes the waiting runner copy the pages that nearly every run writes to. Otherwise, even a
- * trivial run would copy hundreds of pages that it shares with the zygote, and each copy would cost a page fault. The
- * zygote learns once, from a trial run in a child, to which pages runs write. Each waiting runner then writes to these
- * pages. Best effort: a failure makes runs slower, but does not change their results. Measured: ../MEASUREMENTS.md.
+ * Makes a waiting runner copy the memory pages to which nearly every run writes, so the run itself is faster. A trial
+ * run shows which pages to copy. A failure makes runs slower, but does not change their results. Measured:
+ * ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -90,8 +89,8 @@ void drop_foreign_pages(void) {
 }
 
 /*
- * Called in a waiting runner. Writes to the pages to which the trial run wrote, so that the kernel gives the runner a
- * copy of each page. Writing is faster than MADV_POPULATE_WRITE: 2.9 ms instead of 3.9 ms for 950 pages.
+ * Called in a waiting runner. Writes to each learned page, so the kernel gives the runner a copy of the page.
+ * MADV_POPULATE_WRITE is slower (../MEASUREMENTS.md).
  */
 void touch_pages(void) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -100,8 +100,8 @@ struct zygote {
 };
 
 /*
- * A waiting supervisor sends NOTICE_WAITING every HEARTBEAT_MS, and NOTICE_SERVING once when it accepts a connection. A notice
- * is smaller than PIPE_BUF, so notices of several supervisors never interleave.
+ * A waiting supervisor sends NOTICE_WAITING every HEARTBEAT_MS, and NOTICE_SERVING once when it accepts a connection. A
+ * notice is smaller than PIPE_BUF, so notices of several supervisors never interleave.
  */
 enum { NOTICE_WAITING = 'W', NOTICE_SERVING = 'S' };
 enum { HEARTBEAT_MS = 500 };
@@ -111,9 +111,8 @@ struct notice {
 };
 
 /*
- * State that spawn.c passes to a supervisor: the mode, inherited descriptors, the pid of the runner, the error when the
- * runner could not be started, and the resident size of the zygote. This size does not count against the memory limit
- * of the run.
+ * State that spawn.c passes to a supervisor. The memory limit of a run does not include `base_resident_bytes`, the
+ * resident size of the zygote.
  */
 struct supervision {
   int32_t mode, listen_fd, notify_fd, proc_fd;
@@ -194,14 +193,12 @@ void touch_pages(void);
 
 /* spawn.c */
 /*
- * A runner calls reach_line before each expression of the script. reach_line writes the expression's line number to
- * memory that the runner shares with the supervisor. So the supervisor knows the last line that the script reached,
- * even when the runner is killed.
+ * A runner calls reach_line with the line number of each expression, before the expression runs. The supervisor can
+ * read the last line number even after the runner was killed.
  */
 void reach_line(int32_t line);
 /*
- * @param header (output) limits of the run. Only the runner fills this buffer. The zygote's buffer stays unchanged,
- * because the runner has its own memory.
+ * @param header (output) limits of the run; filled only in the runner.
  * @return 0 in the runner. In the zygote: the pid of the supervisor, or -1 when vfork fails.
  */
 pid_t spawn_supervisor(const struct zygote *z, struct run_header *header);

@@ -48,10 +48,9 @@ static const char *const ALLOWED[] = {
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};
 
 /*
- * With a pid namespace, the following calls are allowed, because the namespace limits the processes that a script can
- * signal. Without a pid namespace, a script could signal the zygote and other runs, which have the same uid. Therefore,
- * the calls are refused, except kill(0, …), which signals the script's own process group. The script must not leave
- * this group, because the supervisor kills the run through the group.
+ * Calls that are allowed only with a pid namespace; kill(0, …) is always allowed. Without a pid namespace:
+ * - setpgid, setsid: the script could leave its process group, through which the supervisor kills the run.
+ * - the other calls: the script could signal the zygote and other runs, because they have the same uid.
  */
 static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill", "tkill", "tgkill", "rt_sigqueueinfo"};
 

@@ -88,8 +88,8 @@ static struct stage_error fork_runner(const struct zygote *z, struct supervision
 }
 
 /*
- * Keeps the two capabilities with which the supervisor measures and kills the processes of the run. The uid alone is
- * not enough: a script can make its processes unreadable even for the user that owns the processes.
+ * Keeps the capabilities to measure and kill the processes of a run. A script can make its processes unreadable even
+ * for the user that owns them.
  */
 static void keep_capabilities(void) {
   const int kept[] = {CAP_SYS_PTRACE, CAP_KILL};
@@ -129,8 +129,8 @@ static void become_supervisor(const struct zygote *z, struct supervision *s, con
 }
 
 /*
- * Runs in the child of vfork, which shares the memory of the zygote. This child forks the runner, then becomes the
- * supervisor. The function returns only in the runner, which has its own memory.
+ * Forks the runner, then becomes the supervisor. Returns only in the runner. The supervisor must not return, because it
+ * shares the memory of the zygote (vfork).
  */
 static void start_run(const struct zygote *z, pid_t zygote, struct run_header *header) {
   struct supervision s = {0};

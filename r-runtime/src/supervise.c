@@ -25,10 +25,7 @@
 #define BUFFER_BYTES 65536
 #define SCAN_INTERVAL_US 100000u
 #define CLIENT_TIMEOUT_MS 30000
-/*
- * A run that exceeds a time limit is interrupted, and is killed this many microseconds later. Before the kill, R can
- * report the script's messages and warnings, and the line that was interrupted.
- */
+/* A run that exceeds a time limit is interrupted, and is killed this many microseconds later. */
 #define INTERRUPT_GRACE_US 300000u
 
 struct run {
@@ -52,17 +49,13 @@ struct run {
 static void kill_run(struct run *r, int limit) {
   if (r->limit == LIMIT_NONE) r->limit = limit;
   /*
-   * With namespaces, the runner is pid 1: when pid 1 is killed, the kernel kills all other processes of the namespace.
-   * Without namespaces, the process group of the runner is killed.
+   * With namespaces, the runner is pid 1. When pid 1 is killed, the kernel kills all other processes of the namespace.
    */
   if (r->s.mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
   kill(r->runner, SIGKILL);
 }
 
-/*
- * Interrupts R before the kill, so that R can report the script's messages and warnings, and the line that was
- * interrupted. If the script blocks or ignores the interrupt, this report is missing.
- */
+/* Interrupts R before the kill, so that R can report the messages and the interrupted line of the script. */
 static void interrupt_run(struct run *r, int limit) {
   r->limit = limit;
   r->kill_us = monotonic_us() + INTERRUPT_GRACE_US;
@@ -75,8 +68,8 @@ static void lose_client(struct run *r) {
 }
 
 /*
- * Reads request bytes from the connection. Continues even after the runner has closed its end of the pipe: if bytes
- * were left unread, closing the connection would reset it.
+ * Reads request bytes from the connection, even after the runner has closed its pipe. If bytes stayed unread, closing
+ * the connection would reset it.
  */
 static void read_request(struct run *r) {
   size_t wanted = r->unread_request_bytes < BUFFER_BYTES ? (size_t)r->unread_request_bytes : BUFFER_BYTES;
@@ -129,8 +122,8 @@ static void send_result(struct run *r) {
 }
 
 /*
- * Reads text output of the runner. Keeps the first max_text_bytes bytes. Reads and counts the rest without keeping it,
- * so that a script that prints gigabytes is not blocked and does not fill the supervisor's memory.
+ * Keeps the first max_text_bytes bytes of the runner's text output. Reads the rest too, so that the script is not
+ * blocked.
  */
 static int read_captured(struct run *r) {
   char scratch[BUFFER_BYTES];
@@ -205,11 +198,7 @@ static void relay(struct run *r) {
   }
 }
 
-/*
- * The client gets the result of a run that exceeded no limit. If the supervisor interrupted a run because of a limit,
- * the client gets the result that R reported after the interrupt. This result contains the notes and the number of the
- * interrupted script line.
- */
+/* The client gets the result of a run that exceeded no limit, and R's report about an interrupted run. */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
 }
@@ -273,10 +262,7 @@ static void reap(struct run *r, struct trailer *t) {
     t->limit = LIMIT_CPU;
 }
 
-/*
- * The runner has reported that it is done but has not exited. Reading the runner's resource usage now avoids a wait of
- * 5 ms for its exit.
- */
+/* Reads the resource usage of a runner that is done, without waiting 5 ms for the runner's exit. */
 static void describe_done(struct run *r, struct trailer *t) {
   struct timespec cpu = {0};
   clockid_t clock;
@@ -306,8 +292,8 @@ static void set_nonblocking(int fd) {
 }
 
 /*
- * Takes over the descriptors that spawn.c passed on. Also maps the shared memory in which the runner records the number
- * of the last script line that it reached. The number is therefore known even when the runner is killed.
+ * Takes over the descriptors from spawn.c. The runner records the reached script line in shared memory, so the line is
+ * known even after a kill.
  */
 static struct stage_error take_over(struct run *r) {
   r->runner = r->s.runner;
@@ -330,10 +316,7 @@ static void notify_zygote(const struct run *r, int32_t kind) {
   if (write(r->s.notify_fd, &n, sizeof n) != sizeof n && errno != EAGAIN) _exit(1);
 }
 
-/*
- * Waits for a connection and accepts it. Several supervisors wait on the same socket. NOTICE_SERVING tells the zygote
- * that this supervisor no longer waits, so that the zygote can fork a new waiting supervisor.
- */
+/* Waits for a connection and accepts it. After NOTICE_SERVING, the zygote can fork another waiting supervisor. */
 static void take_connection(struct run *r) {
   while (r->connection < 0) {
     struct pollfd p = {.fd = r->s.listen_fd, .events = POLLIN};

@@ -1,6 +1,7 @@
 /*
- * Makes a trial run in a child of the zygote. The child then reports ranges to the zygote. For constants.c, these are
- * the constants that the run loaded; for pages.c, the pages of memory that the run wrote to.
+ * Makes a trial run in a child of the zygote. The child reports to the zygote:
+ * - for constants.c: which constants the run loaded
+ * - for pages.c: to which memory pages the run wrote
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

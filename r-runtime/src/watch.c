@@ -1,8 +1,7 @@
 /*
- * Counts the processes of a run, and sums up the processor time and the memory of these processes. The data come from
- * the container's /proc. This is needed because rlimits apply to each process separately, and because an unprivileged
- * supervisor cannot create control groups. The processes of a run are the runner and its descendants. If the runner is
- * pid 1 of its namespace, its descendants include every process that the script starts, even orphans.
+ * Counts the processes of a run: the runner and its descendants. Sums up the processor time and memory of these
+ * processes. Reads /proc, because rlimits apply to each process separately and an unprivileged supervisor cannot create
+ * control groups.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

@@ -133,7 +133,6 @@ static void reap_ended(struct spares *s) {
 
 /*
  * Kills waiting supervisors that send no heartbeat. A supervisor that hangs could accept a connection and never answer.
- * keep_spares then forks a replacement for each killed supervisor.
  */
 static void kill_silent_spares(struct spares *s) {
   uint64_t now = monotonic_us();
@@ -175,8 +174,8 @@ static int fork_spares(struct zygote *z, struct spares *s, struct run_header *he
 }
 
 /*
- * Keeps a stock of spare supervisors. Each supervisor has forked a runner and waits for a run.
- * @return 0 in each runner. In the zygote, the function runs until an error occurs, and then returns -1.
+ * Keeps a stock of supervisors that wait for a run.
+ * @return 0 in each runner. In the zygote, -1 after an error.
  */
 static int keep_spares(struct zygote *z, struct run_header *header) {
   static struct spares spares;
@@ -247,7 +246,7 @@ void tm_reach_line(int *line) {
 }
 
 /*
- * @param count (double, because R's integers end at 2^31) number of bytes.
+ * @param count number of bytes; a double, because R's integers end at 2^31.
  * @param ok (output) 1 if all bytes were written, otherwise 0.
  */
 void tm_write(int *fd, unsigned char *bytes, double *count, int *ok) {

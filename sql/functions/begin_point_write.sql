@@ -1,10 +1,9 @@
--- Registers this transaction as a writer of points of these accounts and returns the time for its VersionTimestamps
--- (R-F1). To register, the function takes one advisory lock per account. The key of a lock consists of the account id
--- and the UNIX time, in whole seconds, at which the write begins. The locks are shared, so no writer waits for the lock
--- of another writer. The function takes the locks before it reads the returned time from the clock. A reader of the
--- state at T therefore finds the lock of every writer whose VersionTimestamp can be T or earlier, and waits for these
--- writers (src/points/read/await-writers.ts). Call this function after locking the rows of `series`, so that a reader
--- never waits for a writer that is still waiting for these rows.
+-- Registers this transaction as a writer of points of these accounts (R-F1). Returns the time for the VersionTimestamps
+-- of the write.
+-- A reader of the state at T waits for each writer that registered at or before T (src/points/read/await-writers.ts).
+-- So this function registers before it reads the returned time from the clock.
+-- Lock the rows of `series` before this call. Otherwise a reader could wait for a writer that still waits for these
+-- rows.
 create or replace function begin_point_write(account_ids int[]) returns timestamptz language plpgsql as $$
 declare
   start timestamptz := clock_timestamp();

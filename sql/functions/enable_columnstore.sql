@@ -1,11 +1,8 @@
--- Allows TimescaleDB to compress the chunks of points, and returns true. In the Apache edition of TimescaleDB, which
--- cannot compress, the function does nothing and returns false. Every migration run ends with a call of this function.
--- src/points/columns decides which chunks are compressed, and when.
+-- Allows TimescaleDB to compress the chunks of points. Returns false in the Apache edition of TimescaleDB, which cannot
+-- compress. Every migration run calls this function. src/points/columns compresses the chunks.
 --
--- point_version is ordered by VersionTimestamp first, then by date. The versions of one write then lie together, so
--- their VersionTimestamp and VersionTag take almost no space. Measured (2026-11) on 40 variables with a year of
--- 15-minute points and two superseded versions of each point: a version takes 8.8 bytes. If the order begins with date,
--- a version takes 25.1 bytes.
+-- point_version is ordered by VersionTimestamp first, because the versions of one write then compress better. A version
+-- takes 8.8 bytes; with the date first, it takes 25.1 bytes (measured 2026-11).
 create or replace function enable_columnstore() returns boolean language plpgsql as $$
 declare
   hypertable text;

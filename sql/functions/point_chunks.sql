@@ -1,15 +1,13 @@
--- Creates point_chunks(), which returns one row for each chunk of the tables point and point_version. The function
--- reads TimescaleDB's catalogue. TimescaleDB's own view of chunks is too slow: a query of the view takes five times as
--- long as point_chunks(), and would make a small write half as slow again. The view also lacks two facts: which table
--- stores the compressed data of a chunk, and whether a compressed chunk also has uncompressed rows. The tables of the
--- catalogue changed in versions 2.26 (chunk.dropped), 2.28 (chunk_constraint) and 2.29 (chunk.relid), so the function
--- is created again when the version of TimescaleDB has changed. point_chunks() is not a view, because a view would make
--- `alter extension` fail.
+-- Creates point_chunks(), which returns one row for each chunk of the tables point and point_version. TimescaleDB's own
+-- view of chunks takes five times as long, and lacks `columns_name` and `is_partial`. TimescaleDB 2.26, 2.28 and 2.29
+-- changed the catalogue, so the function is created again for each version. point_chunks() is not a view, because a
+-- view would make `alter extension` fail.
 --
--- `name` is the table of the chunk. `columns_name` is the table that stores the chunk's compressed data, or null when
--- the chunk is not compressed. Both names are quoted and include the schema. `is_partial` is true when a compressed
--- chunk also has uncompressed rows. `is_compressible` is true when the chunk's hypertable has an enabled columnstore.
--- `from_micros` (inclusive) and `to_micros` (exclusive) are microseconds since 1970.
+-- - `name`: table of the chunk, quoted and with its schema
+-- - `columns_name`: table of the compressed data, quoted and with its schema; null when the chunk is not compressed
+-- - `is_partial`: true when a compressed chunk also has uncompressed rows
+-- - `is_compressible`: true when the hypertable has an enabled columnstore
+-- - `from_micros` (inclusive), `to_micros` (exclusive): microseconds since 1970
 do $do$
 declare
   has_relations boolean := exists (

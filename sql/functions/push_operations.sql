@@ -21,9 +21,8 @@ create or replace function push_member_label(label text, place int) returns text
   select left(label, -4) || lpad(to_hex(place), 4, '0')
 $$;
 
--- Splits each shared operation (one operation for several pushes) in the `operations` of a DataPushCompleted event,
--- because subscribers receive one operation per push. If a returned operation has the member `concerns`, this member
--- lists the ids of the variables of the push.
+-- Splits each shared operation (one row for several pushes) of a DataPushCompleted event into one operation per push.
+-- The member `concerns`, if present, lists the ids of the variables of the push.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
@@ -83,9 +82,8 @@ create or replace function multirange_ids(variables int4multirange) returns json
   select coalesce(jsonb_agg(id), '[]') from unnest(variables) range, generate_series(lower(range), upper(range) - 1) id
 $$;
 
--- Returns true if an enabled webhook of one of the accounts receives events of `type` and has a filter. Without such a
--- webhook, the events of this type omit the ids of the written variables (`concerns`), because the ids can take as much
--- space as the readings.
+-- Returns true if one of the accounts has an enabled webhook with a filter for events of `type`. Otherwise, these
+-- events omit the ids of the written variables (`concerns`) to save space.
 create or replace function has_filtered_webhook(account_ids int[], type text) returns boolean language sql stable as $$
   select exists (
     select from webhook
@@ -93,12 +91,10 @@ create or replace function has_filtered_webhook(account_ids int[], type text) re
       and (site_ids is not null or source_ids is not null or variable_ids is not null))
 $$;
 
--- Returns null when has_filtered_webhook returns false. Otherwise, returns an object that maps the id of each operation
--- in the given batches to an array. The array has one element per push of the operation; the element is an array of the
--- ids of the variables of the push. The id of a variable is at offset 42 of the 62 bytes of a row
--- (src/points/copy-codec.ts). If a large operation is alone in its batch, the ids are those in push_batch.variables. If
--- this batch was split off a larger batch, push_batch.variables also has the variables of the other parts of the larger
--- batch.
+-- Returns null when has_filtered_webhook returns false. Otherwise, maps the id of each operation to a list with one
+-- entry per push: the array of the push's variable ids. A row of a batch has 62 bytes, with the variable id at offset
+-- 42 (src/points/copy-codec.ts). If a large operation was split over several batches, its ids include the variables of
+-- the other batches.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then
@@ -150,12 +146,10 @@ language sql as $$
   group by account_id
 $$;
 
--- Ends operations as Completed, or as Failed with a reason, and announces the end. The end of an operation is announced
--- even if its time-out was announced before (R-D7). A Failed operation loses its re-send key, so when a client sends
--- the same push again, that push is a new operation. Writes one event for each account; the event contains all
--- operations of the account that this call ends. `batch_ids` are the batches that contain the operations; the rows of
--- these batches in push_batch must still exist. When `ids` names a single operation without a batch, `written` is the
--- set of variables that this operation wrote.
+-- Ends operations as Completed, or as Failed with a reason. Announces the end even if the time-out was announced
+-- (R-D7). A Failed operation loses the re-send key, so a repeated push becomes a new operation.
+-- - batch_ids: batches of the operations. The rows of these batches in push_batch must still exist.
+-- - written: ids of the written variables, for a single operation without a batch.
 create or replace function end_push_operations(
   ids bigint[], end_state text, reason text, batch_ids bigint[] default '{}', written int4multirange default null
 ) returns void language plpgsql as $$

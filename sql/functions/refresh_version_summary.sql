@@ -1,13 +1,10 @@
--- Brings `version_summary` of a variable up to date (R-F8). Returns immediately when nothing was written or removed
--- since the last call; else compares `point` with the summary by periods of 28 days and recounts the versions of the
--- periods that changed. The mark of a summary consists of two values that are read from `series` before the summary is
--- computed: the last VersionTimestamp and the purge count. So after a concurrent write the mark is out of date, and the
--- next call repeats the work. An advisory lock per variable serialises calls, which could otherwise deadlock on the
--- rows of the periods; a call that waited for the lock checks the mark again.
+-- Brings `version_summary` of a variable up to date (R-F8). Recounts the versions of each period of 28 days that has
+-- changed. Returns early when nothing was written or removed since the last call. `mark` must be read before the
+-- counting, so that the next call counts concurrent writes. An advisory lock per variable prevents deadlocks between
+-- calls.
 --
--- Every call plans its statements anew. TimescaleDB before 2.22 does not invalidate plans when an UPDATE or DELETE
--- decompresses rows of a chunk, so a plan that a session keeps would scan only the compressed rows of this chunk. For
--- the same reason, no named statement reads points.
+-- Every call plans its statements anew. In TimescaleDB before 2.22, a kept plan misses rows that an UPDATE or DELETE
+-- has decompressed. For the same reason, no named statement reads points.
 create or replace function refresh_version_summary(wanted_id int) returns void language plpgsql
   set plan_cache_mode = force_custom_plan as $$
 declare

@@ -1,12 +1,11 @@
--- Takes the next batches that may be written now for an account, and locks these batches until the end of the
--- transaction (R-D6). Visits the batches in the order of acceptance. Leaves out a batch that another transaction has
--- locked. A batch that is left out, for any reason, blocks its variables: later batches with one of these variables are
--- left out too. So several transactions can write batches of one account, and the batches of each variable are written
--- in order. Takes at most 1,000 batches, which together have at most `max_rows` readings. A batch with more readings
--- than `max_rows` is taken alone. A batch with at most `small_rows` readings is small. Small and large batches are
--- never taken together, because the small ones would wait for the large ones. If `is_small_only` is true, large batches
--- are left out. Examines at most 10,000 batches.
--- `is_more_waiting` is true when batches were left out, or when batches that were not examined may be waiting.
+-- Takes the next batches of an account that may be written now, and locks them until the end of the transaction (R-D6).
+-- A batch that is left out blocks later batches with one of its variables. So the batches of each variable are written
+-- in order, even when several transactions write batches of one account.
+-- - `max_rows`: maximum total number of readings in the batches; a batch with more readings is taken alone
+-- - `small_rows`: a batch with at most this many readings is small. Small and large batches are never taken together,
+--   because the small ones would wait for the large ones.
+-- - `is_small_only`: leaves out large batches
+-- - `is_more_waiting`: true when more batches of the account may be waiting
 create or replace function take_push_batches(
   for_account_id int, max_rows int, small_rows int, is_small_only boolean, tuple_bytes int,
   out ids bigint[], out operation_ids bigint[], out readings int, out is_more_waiting boolean
@@ -21,8 +20,8 @@ begin
   operation_ids := '{}';
   readings := 0;
   is_more_waiting := false;
-  -- Ingesters from releases before migration 0042 do not lock the rows of the batches that they write. Instead, such an
-  -- ingester holds this advisory lock exclusively while it writes.
+  -- Ingesters from releases before migration 0042 lock no batches. Each holds this advisory lock exclusively while it
+  -- writes.
   perform pg_advisory_xact_lock_shared(26990, for_account_id);
   for batch in
     select id, push_batch.operation_ids, variables, length(rows) / tuple_bytes as count from push_batch
@@ -45,7 +44,7 @@ begin
       end if;
     end if;
     is_more_waiting := true;
-    -- A batch stored by a release older than migration 0042 does not name its variables, so it blocks every later batch.
+    -- A batch stored by a release older than migration 0042 names no variables, so it blocks every later batch.
     if batch.variables is null then
       return;
     end if;

@@ -6,10 +6,7 @@ import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../pl
 import { listLanguages } from '../structure/catalogue/languages.ts';
 import type { RoleName } from './users/user-rules.ts';
 
-/**
- * Maximum length of names and other short texts. A user's email address is the default user name, so the maximum allows
- * every email address (RFC 5321 §4.5.3.1).
- */
+/** Maximum length of names and other short texts. Every email address fits (RFC 5321 §4.5.3.1). */
 const MAX_NAME = 254;
 export const MAX_CLAIM_VALUE = 2000;
 /** Maximum length of a list of claims, features, sites or sources. */
@@ -97,8 +94,8 @@ export const sitesSchema = z
     lenientObject({
       siteId: idSchema,
       level: z.preprocess((value) => value ?? 'Read', enumerationSchema(SITE_ACCESS_LEVEL)),
-      // Ids of the sources that the access covers; an empty list covers no source. If the list is absent or null, the
-      // access covers all sources of the site.
+      // Ids of the covered sources; an empty list covers no source. Without a list, the access covers all sources of
+      // the site.
       sourceIds: z.array(idSchema).max(MAX_LIST).nullish(),
     }),
   )

@@ -47,7 +47,7 @@ function findProblem(slot: SlotState | undefined): string | undefined {
   if (!slot) return `nothing archives WAL: the database has no replication slot ${SLOT}; run \`archive\``;
   if (slot.isLost) {
     return (
-      'the archive has a gap: the database discarded WAL that was not archived yet (a slot retains at most max_slot_wal_keep_size). ' +
+      'the archive has a gap: the database discarded WAL that was not archived yet. A slot retains at most max_slot_wal_keep_size. ' +
       `Drop the replication slot ${SLOT}, then run \`archive\` with an empty directory`
     );
   }

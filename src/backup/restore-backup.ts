@@ -53,10 +53,9 @@ interface WalFile {
 }
 
 /**
- * Prepares the directory `target`. A PostgreSQL server that is started on `target` recovers the cluster.
- * @throws {DomainError} conflict when `directory` holds no backups, when the target is in use or not empty, when
- * `until` is before the end of the oldest backup or after the end of the archived WAL, when WAL is missing, or when the
- * backup does not match its checksums.
+ * Prepares `target`, so that a PostgreSQL server started there recovers the cluster.
+ * @throws {DomainError} conflict when `target` is in use or not empty, a backup or WAL is missing, `until` is not
+ *   restorable, or a checksum is wrong.
  */
 export async function restoreBackup(programs: PostgresPrograms, request: Restore): Promise<Restored> {
   const { directory, target, until } = request;
@@ -88,7 +87,7 @@ async function assertEmpty(target: string): Promise<void> {
   if (names.includes('postmaster.pid')) {
     throw new DomainError(
       'conflict',
-      `${target} contains postmaster.pid, so a PostgreSQL server may still use this directory; stop the server if it is running, then move the directory away and try again`,
+      `${target} contains postmaster.pid, so a PostgreSQL server may still use this directory; stop the server, then move the directory away`,
     );
   }
   if (names.length > 0) {
@@ -129,7 +128,7 @@ async function findWal(
     throw new DomainError(
       'conflict',
       `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; ` +
-        `add the segment, or restore an older backup, if there is one, with --to set to an instant before ${backup.restorableFrom}`,
+        `add the segment, or restore an older backup with --to before ${backup.restorableFrom}`,
     );
   const { mtime } = await stat(last.path);
   const end = mtime.toISOString();
@@ -153,8 +152,7 @@ async function findWal(
 }
 
 /**
- * @returns one file for each segment in the folders; the key is the name of the segment. The file is the complete file
- * of the segment or, when there is no complete file, the incomplete file.
+ * @returns one file for each segment, by name of the segment: the complete file or, if missing, the `.partial` file.
  */
 async function findSegments(folders: readonly string[]): Promise<ReadonlyMap<string, WalFile>> {
   const listed = await Promise.all(
@@ -190,10 +188,7 @@ async function prepareRecovery(cluster: string, wal: readonly WalFile[], until: 
   await appendFile(join(cluster, 'recovery.signal'), '');
 }
 
-/**
- * If this process runs as root, gives the files of `cluster` to the owner of `folder`, because the user that runs
- * PostgreSQL must own the files.
- */
+/** As root, gives the files of `cluster` to the owner of `folder`. The user that runs PostgreSQL must own the files. */
 async function giveToOwnerOf(folder: string, cluster: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

@@ -56,10 +56,12 @@ const FACTS = `
 
 /**
  * Backs up the cluster into a new folder in `directory` and verifies the checksums of the backup.
- * @param keep number of backups to keep, including the new backup. Older backups are removed, together with the WAL
- *   that no kept backup needs. When `keep` is undefined, all backups are kept.
- * @throws {DomainError} conflict in three cases: the directory has files but does not belong to this cluster; the
- *   server does not allow replication; pg_basebackup or pg_verifybackup fails.
+ * @param keep number of backups to keep, including the new backup; undefined keeps all. Older backups are removed, with
+ *   the WAL that no kept backup needs.
+ * @throws {DomainError} conflict in these cases:
+ * - `directory` has files but does not belong to this cluster
+ * - the server does not allow replication
+ * - pg_basebackup or pg_verifybackup fails
  */
 export async function takeBackup(
   { database, programs }: BackupSource,
@@ -96,8 +98,10 @@ export async function takeBackup(
 
 /**
  * Archives WAL into `directory` until this process receives a stop signal; reconnects after a lost connection.
- * @throws {DomainError} conflict in three cases: the directory has files but does not belong to this cluster; the
- *   server does not allow replication; pg_receivewal fails.
+ * @throws {DomainError} conflict in these cases:
+ * - `directory` has files but does not belong to this cluster
+ * - the server does not allow replication
+ * - pg_receivewal fails
  */
 export async function archiveWal({ database, programs }: BackupSource, directory: string): Promise<void> {
   const owner = await findOwner(database);

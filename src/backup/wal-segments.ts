@@ -10,9 +10,8 @@ const PARTIAL = '.partial';
 const BYTES_PER_UPPER = 2 ** 32;
 
 /**
- * A sequence of consecutive segments that begins at a given segment. `firstMissing` is the name of the first missing
- * segment: the given segment when `names` is empty, otherwise the segment after the last of `names`. When `names` ends
- * with the newest segment, no segment is missing, and `firstMissing` is undefined.
+ * Consecutive segments from a given segment on. `firstMissing` names the first missing segment; undefined when the
+ * sequence reaches the newest segment.
  */
 export interface SegmentRun {
   readonly names: readonly string[];

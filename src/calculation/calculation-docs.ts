@@ -46,11 +46,11 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
     description:
-      'Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the input has no `asOf`, the run read the state at this VersionTimestamp. To read the same points again, send this VersionTimestamp as `asOf` of a read. The read returns the same points as long as their versions are stored.',
+      'Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. To read the points of an input without `asOf` again, send this VersionTimestamp as `asOf` of a read. The read lacks versions that were deleted since the run.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'The instant from which the states of the variable are complete; earlier states may lack versions. Present when the run may have missed points because versions were deleted.',
+      'The instant from which the states of the variable are complete. Present when the run may have missed points because versions were deleted.',
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:
@@ -137,7 +137,7 @@ const replay = z
     message: z.string().nullable(),
     isReproduced: z.boolean().meta({
       description:
-        'True when the replay succeeded, each input had as many points in the replay as in the run, and the points of the replay equal the stored points of the run.',
+        'True when the replay succeeded, each input had as many points as in the run, and the results equal the stored points.',
     }),
     counts: z.record(z.enum(['recorded', 'replayed', 'equal', 'different', 'missing']), z.int().min(0)),
     differences: z
@@ -270,10 +270,10 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/runs/:id/wave', operationId: 'getWave', tag, access: ALL_USERS },
     summary: 'Read the wave of a run: which change triggered which run',
     description:
-      'Starts at the variable of this run and follows triggers in both directions: back to the variables that triggered the runs of a variable, and on to the variables whose runs it triggered. Returns at most 200 variables, those nearest to the start.',
+      'Starts at the variable of this run. Follows triggers in both directions: back to causes and on to consequences. Returns at most 200 variables, those nearest to the start.',
     answers: [
       answersJson(
-        'Each node is a variable of the wave. Each edge means that a change of the variable `from` triggered the run of the variable `to`.',
+        'Each node is a variable. Each edge means that a change of the variable `from` triggered the run of the variable `to`.',
         waveSchema,
       ),
     ],
@@ -283,7 +283,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     summary: 'Repeat a run and compare it with the stored points',
     description:
       'Runs the recorded declaration with the recorded form values and with the input versions that the run read. ' +
-      'Stores nothing. If a value of an unversioned input was overwritten after the run, the replay cannot read the old value.',
+      'Stores nothing. Overwritten values of unversioned inputs cannot be read.',
     answers: [answersJson('What differs.', replay)],
     errors: ['conflict', 'dependency_unavailable'],
   },

@@ -54,8 +54,8 @@ export interface ZygoteMetrics {
   /** Zygotes that died or were killed while they served runs. Each of them is replaced by another zygote. */
   readonly died: Count;
   /**
-   * Zygotes and standbys that were killed because they sent no heartbeat. A killed zygote is also counted in `died`; a
-   * killed standby is not.
+   * Zygotes and standbys that were killed because they sent no heartbeat. The metric `died` counts these zygotes too,
+   * but not these standbys.
    */
   readonly stuck: Count;
   /** @param isAlive function that returns true while the zygote accepts runs. */

@@ -36,7 +36,7 @@ export const RUN_LIST = declareQuery(
     states: choicesParameter('Returns only the runs that have one of these states.', RUN_STATES),
     triggers: choicesParameter('Returns only the runs that have one of these triggers.', RUN_TRIGGERS),
     from: momentParameter(
-      'Returns only the runs that started at or after this date. A date without a time zone, here and in `to`, is in the local time of the source.',
+      'Returns only the runs that started at or after this date. If `from` or `to` has no time zone, it is in the local time of the source.',
     ),
     to: momentParameter('Returns only the runs that started at or before this date.'),
   },

@@ -96,8 +96,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
 
 /**
  * Performs one turn: a run or a preview.
- * @returns the turns to queue next. If a run has ended: one turn for each due request of its variable. If `signal` has
- * aborted a preview: the same turn again. Otherwise: none.
+ * @returns the turns to queue next.
  */
 async function performTurn(
   services: CalculatorServices,

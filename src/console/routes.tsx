@@ -22,8 +22,8 @@ const root = createRootRoute({ component: Shell, notFoundComponent: Missing, err
 const getParentRoute = () => root;
 
 /**
- * @returns a parser that keeps the query parameters that have one of the given names and are not empty. The router has
- * already converted a value such as `12` to a number, so the parser converts every value back to a string.
+ * @returns a parser that keeps the non-empty query parameters in `names`, as strings. The router has already turned a
+ *   text such as `12` into a number.
  */
 function keepTexts<Name extends string>(...names: readonly Name[]) {
   return (search: Readonly<Record<string, unknown>>): { readonly [Key in Name]?: string } => {

@@ -53,10 +53,7 @@ export function answerDownload(c: Context, body: Readable, format: FileFormat | 
   return c.body(Readable.toWeb(body) as ReadableStream);
 }
 
-/**
- * Returns csv unless the client asks for xlsx. Accepts every value of the header `Accept`, because shipped clients send
- * many different values (R-A3).
- */
+/** Returns csv unless the client asks for xlsx. Accepts every value of the header `Accept` (R-A3). */
 function acceptedFormat(c: Context, given: { readonly format: FileFormat | undefined }): FileFormat {
   if (given.format !== undefined) return given.format;
   c.header('Vary', 'Accept', { append: true });

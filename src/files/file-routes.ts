@@ -30,8 +30,7 @@ export interface FileServices {
   readonly maxMemoryBytes: number;
   /**
    * Wakes the file ingester.
-   * @returns false when the wake-up is lost. A lost wake-up only delays the processing of a file, because the
-   *   ingester's sweeper finds the file later.
+   * @returns false when the wake-up is lost. The ingester's sweeper then finds the file later.
    */
   readonly wakeFileIngester: (accountId: number) => Promise<boolean>;
   readonly log: Log;

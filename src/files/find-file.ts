@@ -16,8 +16,7 @@ import { adviceFor } from './upload/attachment-advice.ts';
 export type FileState = 'Queued' | 'Processing' | 'Completed' | 'PartiallyIngested' | 'Rejected' | 'Failed' | 'Stored';
 
 /**
- * The status of a file, as the events of `GET /storage/{id}/events` show it. The answer of `GET /storage/{id}` adds row
- * errors and warnings.
+ * The status of a file in the events of `GET /storage/{id}/events`. `GET /storage/{id}` adds row errors and warnings.
  */
 export interface FileStatus {
   readonly id: string;

@@ -81,10 +81,7 @@ export type RefusalCode =
   | 'too_large'
   | 'internal_error';
 
-/**
- * Thrown for a file that cannot or must not be read. If the upload is refused, the answer to the upload shows the
- * message. If the upload was accepted, the file becomes Failed, and the state of the file shows the message.
- */
+/** Thrown for a file that cannot or must not be read. Clients see the message. */
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';
   readonly code: RefusalCode;

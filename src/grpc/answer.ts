@@ -1,7 +1,4 @@
-/**
- * Handles the calls that clients make to the data points service: authenticates each call, sends the answer or an error
- * status, and writes one log line (R-J2, R-J3).
- */
+/** Authenticates, answers and logs each call of the data points service (R-J2, R-J3). */
 import { randomUUID } from 'node:crypto';
 import {
   status as GrpcStatus,
@@ -170,10 +167,10 @@ export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener
 }
 
 /**
- * Runs the work of a call, logs its outcome, and passes a failure to `fail` as the status for the caller.
- * @param work function that answers the call and, after authentication, passes the caller to `known`. The function
- * resolves to the number of points, versions or script runs that it sent.
- * @param fail function that sends the status; not called when the caller has cancelled the call.
+ * Runs the work of a call and logs the outcome.
+ * @param work answers the call, and passes the caller to `known`. Resolves to the number of points, versions or script
+ *   runs that were sent.
+ * @param fail sends an error status; not called when the caller has cancelled the call.
  */
 export function track(
   { log }: AnswerServices,

@@ -11,8 +11,8 @@ import {
 import type { Metrics } from '../platform/metrics/metrics.ts';
 
 /**
- * @returns an interceptor that counts open calls and measures the durations of ended calls. A call whose client left or
- * whose deadline passed counts as CANCELLED (R-A9).
+ * @returns an interceptor that counts and times calls. A call counts as CANCELLED when its client left or its deadline
+ *   passed (R-A9).
  */
 export function countCalls(metrics: Metrics): ServerInterceptor {
   const durations = metrics.distribution({

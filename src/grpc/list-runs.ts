@@ -39,8 +39,7 @@ async function* runsOf(
   const paging = toPaging(message, MAX_PAGE);
   const { id } = await getResource(database, VARIABLE, caller, message.variableId);
   const listing = listRuns(caller, id);
-  // Turns off reading ahead, because the memory limit of reading ahead would have no effect: `columnBytes`
-  // (read-ahead.ts) measures only typed arrays, and a run contains no typed array.
+  // Turns off reading ahead: its memory limit counts only typed arrays, and a run contains none.
   const { ahead: _ahead, ...source } = reads.of(caller.accountId);
   const read = (transaction: Transaction) => readBatches(transaction, listing, pageOfRuns(paging));
   for await (const runs of streamInSnapshot(source, read, signal)) {

@@ -50,7 +50,7 @@ async function answer(
   if (bytes > MAX_TEXT_BYTES)
     throw new DomainError(
       'body_too_large',
-      `the VersionTags of a page must be at most ${MAX_TEXT_BYTES >> 20} MiB in total, got ${bytes} bytes; to request fewer versions, set a lower items_per_page`,
+      `the VersionTags of a page must be at most ${MAX_TEXT_BYTES >> 20} MiB in total, got ${bytes} bytes; set a lower items_per_page`,
     );
   return { message: { versions: versions.map(toMessage), totalCount: all.length }, count: versions.length };
 }

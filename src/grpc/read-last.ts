@@ -22,9 +22,8 @@ interface ReadLastResponse {
   readonly points: PointRowsMessage;
 }
 
-// Maximum number of points in one answer, and maximum number of bytes of the points' texts (distinct VersionTags and
-// tags). With these two values, an answer stays below 4 MiB, the default limit of clients: a point takes at most 40
-// bytes, not counting its texts.
+// Limits of one answer: points, and bytes of texts (distinct VersionTags and tags). A point takes at most 40 bytes
+// besides its texts. So an answer stays below 4 MiB, the default limit of clients.
 const MAX_POINTS = 50_000;
 const MAX_TEXT_BYTES = 2 << 20;
 

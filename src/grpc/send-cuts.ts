@@ -7,9 +7,7 @@ import { noticeHeaders } from '../selection/history-notice.ts';
 import type { SendMetadata } from './answer.ts';
 
 /**
- * @returns a function that sends the history cuts (history-cuts.ts) of a read. For each rolled-up variable, the
- * function also sends the date from which all points are stored. When the read has neither a history cut nor a
- * rolled-up variable, the function sends nothing.
+ * @returns a function that sends the history cuts (history-cuts.ts) and the rolled-up variables of a read as metadata.
  */
 export function sendCuts(send: SendMetadata): NoteCuts {
   return (cuts, rolledUp) => send(noticeHeaders({ cuts, rolledUp }));

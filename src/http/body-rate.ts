@@ -27,10 +27,7 @@ interface Watched {
   request: Request | undefined;
   /** `bytesRead` of the socket at the last check; undefined before the first check. */
   bytesRead: number | undefined;
-  /**
-   * Balance in bytes: bytes that arrive are added, and bytes that the minimum rate requires are subtracted. If the
-   * balance is negative, the client was too slow.
-   */
+  /** Number of bytes that the client may still fall behind the minimum rate; negative when the client was too slow. */
   credit: number;
 }
 

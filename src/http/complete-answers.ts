@@ -22,8 +22,8 @@ const LEFT = ['content-encoding', 'transfer-encoding', 'etag', 'cache-control'] 
 const gzipInThread = promisify(gzip);
 
 /**
- * Creates middleware that sets the `Content-Length` of an answer and compresses an answer of 1 KiB or more. Mount this
- * middleware inside `compress`, because `compress` compresses even a tiny answer if the answer has no `Content-Length`.
+ * Creates the middleware. Mount the middleware inside `compress`, because `compress` compresses even a tiny answer
+ * without `Content-Length`.
  */
 export function completeAnswers(): MiddlewareHandler {
   return async (c, next) => {

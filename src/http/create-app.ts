@@ -116,10 +116,8 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 }
 
 /**
- * Creates middleware that lets pages of the given origins call the service, and answers preflight requests. The
- * middleware ignores the issuer's paths: there the issuer decides, from the registration of the client, whether an
- * origin is allowed. If a script sends a request with cookies or a saved password, the browser hides the answer from
- * the script.
+ * Creates middleware that lets pages of the given origins call the service (CORS). The middleware skips the issuer's
+ * paths, because the issuer itself decides which origins are allowed.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({
@@ -135,9 +133,8 @@ function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) 
 const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.caller.accountId, next);
 
 /**
- * @returns true when the request may use HTTP Basic: `POST /data`, and GET or HEAD on any path except `/data/watch`.
- * Basic is allowed because spreadsheets and links cannot send a token (R-A13). A watch needs a token, because the
- * token is checked again every second while the watch is open (R-B5).
+ * @returns true when the request may use HTTP Basic, because spreadsheets and links cannot send a token (R-A13). A
+ *   watch needs a token, because the token is checked again every second (R-B5).
  */
 function isRead({ req: { method, path } }: Context): boolean {
   if (path === '/data/watch') return false;
@@ -159,9 +156,8 @@ export function routingPath(address: string): string {
 type LogEnv = RequestIdEnv & { Variables: { caller?: Caller } };
 
 /**
- * Creates middleware that logs one line per request (R-K4). The line leaves out the query, the body and the headers of
- * the request. Health checks and requests to `/metrics` are not logged. Mount the middleware after `requestId`. If
- * middleware that is mounted later authenticates the caller, the line names the caller.
+ * Creates middleware that logs one line per request, without the query, body and headers (R-K4). Mount the middleware
+ * after `requestId`.
  */
 export function requestLog(log: Log): MiddlewareHandler<LogEnv> {
   return async (c, next) => {

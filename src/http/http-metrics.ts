@@ -1,7 +1,6 @@
 /**
- * Counts HTTP requests and measures the duration of each request (R-A9). The label `route` is the route pattern and not
- * the path, because clients choose paths. A request ends when the last byte of its answer is sent or the client
- * disconnects, so the duration of a streamed answer depends on how fast the client reads.
+ * Counts and times HTTP requests (R-A9). The label `route` is the route pattern, because the number of paths is
+ * unlimited.
  */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -31,9 +30,8 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 }
 
 /**
- * Creates middleware that counts and times every request, with a route label (R-A9).
- * @param routeOf returns the label for a path that no route pattern of the app describes, and undefined for any other
- *   path. For these other paths, the label is the pattern of the route that matched the request.
+ * Creates middleware that counts and times every request (R-A9).
+ * @param routeOf returns the route label of a path; undefined for a path whose label is the pattern of its route.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {
   return async (c, next) => {

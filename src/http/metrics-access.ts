@@ -1,8 +1,7 @@
 /**
  * Controls access to `/metrics` on the API's port (R-A9). The metrics cover all accounts, so a tenant must not read the
- * metrics. A scraper must send the value of the setting METRICS_TOKEN as its token; an operator must send the access
- * token of an ADMIN. The client's address grants no access, because behind a proxy on the same machine every client has
- * a loopback address.
+ * metrics. A scraper needs the token METRICS_TOKEN; an operator needs the access token of an ADMIN. No address grants
+ * access: behind a proxy on the same machine, every client has a loopback address.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, Handler, MiddlewareHandler } from 'hono';

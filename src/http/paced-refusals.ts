@@ -1,10 +1,9 @@
 /**
- * Makes it cheap to refuse requests above a rate limit (R-B15, R-A14). When the budget of a key is used up, this module
- * remembers when the next request of the key may pass. Until then, this module refuses the requests of the key without
- * asking Redis. It delays the refusals, so that each key gets one refusal every 10 ms. A client that sends requests
- * without a pause then waits for the refusals instead of occupying the event loop. A request stays in memory while its
- * refusal is delayed. So this module delays at most 200 refusals for one key and 2,000 refusals in total, and sends any
- * further refusal immediately. Keys do not delay each other. `rate-limiter.ts` decides which requests pass.
+ * Makes it cheap to refuse requests above a rate limit (R-B15, R-A14).
+ * - Until the next request of a key may pass, refuses requests of the key without asking Redis.
+ * - Sends one refusal per key every 10 ms, so that a flood of requests does not occupy the event loop.
+ * - Delays at most 200 refusals per key and 2,000 in total, because a delayed request stays in memory.
+ * - Sends all further refusals immediately.
  */
 import { openBoundedCache } from '../platform/bounded-cache.ts';
 import { MAX_KEYS, type RateLimiter } from './rate-limiter.ts';
@@ -12,18 +11,14 @@ import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
   /**
-   * @returns true when, in the last 4 s, a refusal for the key was sent without a delay. The delay is skipped when 200
-   *   refusals for the key are already being delayed. This number shows that the clients send requests without waiting
-   *   for refusals.
+   * @returns true when, in the last 4 s, a refusal was not delayed because the maximum of 200 delayed refusals for the
+   *   key was reached.
    */
   isFlooded(key: string): boolean;
 }
 
 interface Refused {
-  /**
-   * Instant from which a request of cost 0 is admitted. A request of a higher cost is admitted later, at this instant
-   * plus `costMs`.
-   */
+  /** Instant from which a request of cost 0 is admitted. Any other request is admitted `costMs` later. */
   readonly freeAtMs: number;
   /** Instant at which the next refusal may be sent. */
   readonly nextAtMs: number;

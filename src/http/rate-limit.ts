@@ -25,9 +25,8 @@ const PUSH_COST = 0.1;
 export const FAST_PUSH_COST = 0.01;
 
 /**
- * Creates middleware that runs after `authenticate` and limits the requests of each user (R-B15). When the budget of
- * the user is used up, the middleware throws rate_limited. When the user's clients ignore many refusals, the middleware
- * also closes the connection.
+ * Creates middleware that limits the requests of each user (R-B15). Mount this middleware after `authenticate`. When
+ * the budget of the user is used up, the middleware throws rate_limited.
  * @param costOf function that returns the cost of a request; the cost of an ordinary request is 1.
  */
 export function limitCaller(

@@ -40,8 +40,7 @@ export interface RateLimiterOptions {
 }
 
 /**
- * Time-out of the Redis commands of this limiter. Requests wait for these commands, so the time-out is shorter than the
- * usual 2 s: a hanging Redis then delays requests less.
+ * Time-out of the Redis commands of this limiter. Shorter than the usual 2 s, because requests wait for these commands.
  */
 const COMMAND_TIMEOUT_MS = 500;
 /**
@@ -54,9 +53,9 @@ const SETTLE_MS = 200;
 /** Half of a budget. A budget is 60,000 ms; a request uses up `costMs` of it (rate-rules.ts). */
 const HALF_MS = 30_000;
 
-// This Lua script does the same as `planRequest` of rate-rules.ts, but uses the clock of Redis, because the clocks of
-// processes differ. ARGV, both in ms: the cost of this request, and the cost of earlier requests that were counted only
-// in memory. Returns the milliseconds to wait, and the milliseconds until the key has its whole budget again.
+// Does the same as `planRequest` of rate-rules.ts with the clock of Redis, because the clocks of processes differ.
+// - ARGV, in ms: cost of this request; cost of earlier requests that were counted only in memory.
+// - Returns, in ms: time to wait; time until the key has its whole budget again.
 const COUNT = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000

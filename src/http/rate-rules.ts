@@ -1,13 +1,10 @@
 /**
  * Limits how many requests a key, such as a user, may send per minute (R-B15). By the generic cell rate algorithm, a
- * key may send the requests of one minute in a burst, and then one request every 60 / limit seconds. Only one instant
- * is stored for each key.
+ * key may send the requests of one minute in a burst. After a burst, the key may send one request every 60 / limit
+ * seconds.
  */
 const MINUTE_MS = 60_000;
-/**
- * The quotient 60,000 / limit may be a fraction. The rounding error must not cause the last request of a burst to be
- * refused.
- */
+/** Tolerated rounding error. Without this tolerance, the last request of a burst could be refused. */
 const ROUNDING_MS = 1e-6;
 
 export interface RateDecision {
@@ -21,7 +18,7 @@ export interface RateDecision {
 }
 
 /**
- * Decides whether a request may pass now (R-B15). Requests are limited per key; a key stands for a user, for example.
+ * Decides whether a request may pass now (R-B15).
  * @param fullAtMs the `fullAtMs` that was stored for the key; undefined for a new key.
  * @param perMinute limit in requests per minute, at least 1.
  * @param cost number of requests that this request counts as; may be a fraction.

@@ -1,7 +1,6 @@
 /**
- * Each user has one request budget for REST, push and gRPC together (R-B15). `rate-limiter.ts` counts the requests.
- * While at least half of the budget is left, the requests are counted in memory, so that most requests do not wait for
- * Redis.
+ * Each user has one request budget for REST, push and gRPC together (R-B15). While at least half of the budget is left,
+ * requests do not wait for Redis.
  */
 import type { PacedLimiter } from './paced-refusals.ts';
 

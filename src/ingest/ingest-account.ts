@@ -28,8 +28,8 @@ export interface Portion {
   readonly requestId: string | undefined;
   readonly readings: number;
   /**
-   * Seconds that the oldest written batch waited, from its acceptance until this transaction locked the batch. 0 when
-   * no batch was written completely.
+   * Seconds that the oldest written batch waited before this transaction locked the batch. 0 when no batch was written
+   * completely.
    */
   readonly waitedSec: number;
   /**
@@ -37,9 +37,8 @@ export interface Portion {
    */
   readonly batches: number;
   /**
-   * True when this transaction wrote readings, but more batches of the account may still be waiting. The caller must
-   * then queue the account again. This is not needed for a batch that is accepted later, because accepting a batch
-   * queues the account.
+   * True when this transaction wrote readings and more batches may be waiting. The caller must then queue the account
+   * again.
    */
   readonly isMoreWaiting: boolean;
 }
@@ -67,8 +66,7 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
 
 /**
  * Writes waiting batches of an account in one transaction (R-D6).
- * @param onTaken function that is called before the batches are written, with the ids of these batches. If only some
- * pushes of a waiting batch are written, this function is not called.
+ * @param onTaken called before the write with the ids of the batches; not called when a batch is written only in part.
  */
 export async function ingestPortion(
   database: Database,

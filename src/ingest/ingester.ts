@@ -1,8 +1,8 @@
 /**
- * Runs the ingester. When the queue wakes the ingester for an account, the ingester writes waiting batches of this
- * account. Regular sweeps find accounts whose wake-up was lost, and announce operations that did not end within their
- * time-out. Another regular task of the ingester carries out deletions, and purges the versions that clients asked to
- * purge.
+ * Runs the ingester:
+ * - wake-up for an account: writes waiting batches of this account
+ * - regular sweep: finds accounts whose wake-up was lost; announces operations that did not end within their time-out
+ * - regular purge: carries out deletions; purges the versions that clients asked to purge
  */
 
 import { ACCOUNT_DELAYS, createBackOff } from '../platform/back-off.ts';
@@ -119,8 +119,7 @@ export function startIngester(services: IngesterServices): Ingester {
     });
     if (!portion) return;
     backOff.succeeded(key);
-    // Relays events even when no batch waits: a push that writes its points directly, without a batch, also appends
-    // events to the outbox.
+    // Relays events even when no batch waits, because pushes without a batch also append events to the outbox.
     await outbox.relay();
     // Queues the account again instead of looping: a busy account must not starve other accounts or delay a stop.
     if (portion.batches > 0 && portion.isMoreWaiting) await queue.wake([key]);

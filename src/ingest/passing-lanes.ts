@@ -1,9 +1,9 @@
 /**
- * Lets batches of an account overtake a long write of that account (R-D6). While the long write runs, a first lane (a
- * parallel sequence of writes) takes small and large batches that need not wait for the long write. While a write of
- * the first lane is itself long, a second lane takes small batches. So one ingester runs at most three writes of an
- * account at the same time: one outside the lanes, and one in each lane. `takeBatches` decides which batches need not
- * wait; the lanes only decide when to call `takeBatches`.
+ * Lets batches of an account overtake a long write of that account (R-D6). `takeBatches` decides which batches need not
+ * wait for the long write. One ingester runs at most three writes of an account at the same time:
+ * - outside the lanes: the long write
+ * - first lane: writes batches during the long write
+ * - second lane: writes small batches during a long write of the first lane
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
@@ -12,9 +12,7 @@ import type { Log } from '../platform/log.ts';
 const OPEN_AFTER_MS = 100;
 const POLL_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1000;
-/**
- * The lanes of an account, in the order in which they open. The value true marks a lane that takes only small batches.
- */
+/** The lanes of an account, in the order in which they open. True: the lane takes only small batches. */
 const LANES = [false, true] as const;
 
 export interface PassingLanes {
@@ -28,8 +26,7 @@ export interface PassingLanes {
 }
 
 /**
- * @param writeNext function that writes batches of an account, but leaves out the batches that must wait for a long
- * write. The function resolves to the number of batches written.
+ * @param writeNext writes batches of an account that need not wait for a long write; resolves to the number written.
  */
 export function openPassingLanes(
   writeNext: (accountId: number, isSmallOnly: boolean) => Promise<number>,
@@ -49,8 +46,7 @@ export function openPassingLanes(
     const key = `${accountId}/${lane}`;
     await pause(OPEN_AFTER_MS, over);
     while (!over.aborted && !isClosed) {
-      // A write that this lane started during an earlier long write may still be running. Until that write ends, the
-      // lane starts no other write.
+      // A lane runs one write at a time, and an earlier write of this lane may still be running.
       const count = underWay.has(key) ? 0 : await writeIn(key, accountId, lane, isSmallOnly);
       if (count === 0) await pause(POLL_MS, over);
       if (count === undefined) await pause(PAUSE_AFTER_FAILURE_MS, over);
@@ -66,7 +62,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'while a long write of the account was running, other batches of the account could not be written; the unwritten batches stay queued and are retried',
+        'some batches of the account could not be written during a long write; these batches stay queued and are retried',
       );
       return undefined;
     } finally {

@@ -135,8 +135,8 @@ function runNpmCi(...options) {
 }
 
 /**
- * Returns whether the pinned Node exists and whether npm's record shows, for every package, the version that the lock
- * file names. Optional packages are not checked, because the platform decides which of them npm installs.
+ * Returns whether the pinned Node exists and npm has installed all packages in their locked versions. Optional packages
+ * are not checked, because npm installs them only on some platforms.
  */
 function isInstalledAsLocked() {
   const installed = readJson(join(CHECKOUT, 'node_modules/.package-lock.json'))?.packages;
@@ -149,8 +149,8 @@ function isInstalledAsLocked() {
 
 function runCommand(command, rest) {
   const script = [pinnedNode(), join(CHECKOUT, `src/local/commands/${command}.ts`), ...rest];
-  // With setpriv, the kernel sends SIGTERM to the child process when this process ends, even if this process is killed.
-  // If the child process runs the command `start`, it then stops the stack.
+  // With setpriv, the child gets SIGTERM when this process ends, even by a kill. The command `start` then stops the
+  // stack.
   const argv = isPresent('setpriv') ? ['setpriv', '--pdeathsig', 'TERM', ...script] : script;
   const child = spawn(argv[0], argv.slice(1), {
     cwd: process.cwd(),

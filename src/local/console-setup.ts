@@ -39,10 +39,7 @@ function hashSources(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/**
- * Builds the console into a temporary directory, then renames the temporary directory to `directory`. So other commands
- * of this checkout see either a whole build or none.
- */
+/** Builds the console into a temporary directory first, so other commands never see an unfinished build. */
 async function build(directory: string): Promise<void> {
   const unfinished = `${directory}.${process.pid}`;
   try {

@@ -3,16 +3,15 @@ import { watch } from 'node:fs';
 import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
 
 /**
- * Time between the last change of a file and the restart of the roles. An editor writes a file in several steps, and
- * one restart is enough for all these steps.
+ * Time between the last change of a file and the restart. An editor writes a file in several steps, but one restart is
+ * enough.
  */
 const SETTLE_MS = 200;
 
 /**
- * Restarts the roles when `.ts` files in `directory` change. The caller must pass the running roles as `first`, and
- * must use the returned function `stop` to stop the roles.
- * @returns the function `stop` and the promise `ended`, which resolves when the roles end for a reason other than a
- * restart.
+ * Restarts the roles when `.ts` files in `directory` change. From then on, only the returned function `stop` may stop
+ * the roles.
+ * @returns `stop` and the promise `ended`, which resolves when the roles end for a reason other than a restart.
  */
 export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, directory: string) {
   const state = { current: first, isRestarting: false, isStale: false, isStopped: false };

@@ -23,7 +23,7 @@ export type RolePorts = Readonly<Record<PortSetting, string>>;
 
 /**
  * Chooses the ports of the roles.
- * @param say receives a sentence for each port that is in use; the sentence names the port chosen instead.
+ * @param say receives a sentence for each port that is in use, with the port chosen instead.
  * @throws {SetupError} when a role cannot listen on a port that `environment` sets.
  */
 export async function planRolePorts(

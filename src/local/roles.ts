@@ -10,10 +10,7 @@ import { readLogEnd, withLog } from './services/service.ts';
 import { SetupError } from './setup-error.ts';
 
 const READY_TIMEOUT_MS = 60_000;
-/**
- * If the child process of the roles is still running this long after SIGTERM, `stopRoles` sends SIGKILL. This time is
- * longer than the 30 s within which a process must stop (R-K2).
- */
+/** Time between SIGTERM and SIGKILL in `stopRoles`. Longer than the 30 s within which a process must stop (R-K2). */
 const STOP_TIMEOUT_MS = 32_000;
 
 export type Role = 'api' | 'grpc' | 'ingester' | 'calculator' | 'deliverer';
@@ -39,9 +36,8 @@ type Report =
 
 /**
  * Starts the roles in a child process and waits until they are ready.
- * @throws {SetupError} when the roles do not become ready. The message is the reason that the child process reported,
- * or the error that prevented the start of the child process. If there is neither, the message shows the end of the
- * log.
+ * @throws {SetupError} when the roles do not become ready. The message has the reported reason or, if there is none,
+ *   the end of the log.
  */
 export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const child = withLog(options.logFile, (output) => spawnRoles(options, output));

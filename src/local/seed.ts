@@ -1,7 +1,6 @@
 /**
  * Creates the demo account, its users and a client, unless they exist. Runs at every start of the local stack, after
- * the migration and before Tidemark itself starts. Existing users keep their data and get the passwords of this
- * checkout.
+ * the migration and before Tidemark itself starts.
  */
 
 import { registerClient } from '../accounts/clients/client-store.ts';

@@ -40,10 +40,9 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * Returns the network that one client controls (R-B15). For an IPv4 address, including one that is mapped into IPv6,
- * the network is the IPv4 address. For any other IPv6 address, the network is its /64 network. Returns text such as
- * `unknown` unchanged.
- * @param text an address, which may have the port or the zone id that proxies add.
+ * Returns the network that one client controls (R-B15): the IPv4 address, or the /64 network of an IPv6 address.
+ * Returns text such as `unknown` unchanged.
+ * @param text an address, possibly with a port or a zone id from a proxy.
  */
 export function networkOf(text: string): string {
   const bare = BRACKETS.exec(text)?.[1] ?? IPV4_PORT.exec(text)?.[1] ?? text;
@@ -60,10 +59,7 @@ export function networkOf(text: string): string {
 const IPV4_PORT = /^((?:\d{1,3}\.){3}\d{1,3}):\d+$/;
 const BRACKETS = /^\[([^\]]*)\](?::\d+)?$/;
 
-/**
- * @returns undefined for text that is not an address, and for an address with a zone id, because `isIP` and `BlockList`
- * ignore zone ids.
- */
+/** @returns undefined when the text is not an address or has a zone id. `isIP` and `BlockList` ignore zone ids. */
 function familyOf(text: string): Family | undefined {
   const version = text.includes('%') ? 0 : isIP(text);
   return version === 0 ? undefined : `ipv${version as 4 | 6}`;
@@ -106,8 +102,8 @@ const SPECIAL_V6 = [
   '3fff::/20', // documentation
 ];
 const MAPPED = listOf('::ffff:0:0/96');
-// IPv6 addresses outside these ranges are special: loopback, unique local, link-local, multicast. NAT64 addresses
-// (64:ff9b::/96) are in these ranges, because `SPECIAL` checks the IPv4 address that each of them contains.
+// IPv6 addresses outside these ranges are special, for example loopback. For NAT64 addresses (64:ff9b::/96), `SPECIAL`
+// checks the IPv4 address inside.
 const GLOBAL_V6 = listOf('2000::/3', '::ffff:0:0/96', '64:ff9b::/96');
 const SPECIAL = listOf(...SPECIAL_V4, ...SPECIAL_V4.map(behindNat64), ...SPECIAL_V6);
 

@@ -1,7 +1,6 @@
 /**
- * Error codes, and the HTTP and gRPC status of each (R-A5, R-J3). An expected failure is a `DomainError`. The answer to
- * any other error omits the error's message, and has the status 503 when a dependency caused the error, otherwise
- * usually 500.
+ * Error codes, and the HTTP and gRPC status of each (R-A5, R-J3). Clients see the message of a `DomainError`, but not
+ * the message of any other error.
  */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 

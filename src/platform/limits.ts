@@ -19,17 +19,14 @@ export const MAX_VERSION_LIMIT = 1000;
 export const MAX_SHOWN = 60;
 
 /**
- * Time limit, in milliseconds, for a statement that deletes points or versions during a request. The limit is shorter
- * than the idle time after which the HTTP server closes a connection.
+ * Time limit, in milliseconds, for a statement that deletes points or versions during a request. Must be below the time
+ * after which the HTTP server closes an idle connection.
  */
 export const MAX_STATEMENT_MS = 280_000;
 
 const [MEBIBYTE, GIBIBYTE] = [2 ** 20, 2 ** 30];
 
-/**
- * @returns the text that messages show for a number of bytes. From 1 MiB on, the text also contains the rounded size:
- * `209715200 bytes (200 MiB)`.
- */
+/** @returns the text for a number of bytes in messages, such as `209715200 bytes (200 MiB)`. */
 export function showBytes(bytes: number): string {
   if (bytes < MEBIBYTE) return `${bytes} bytes`;
   const rounded = bytes < GIBIBYTE ? `${toTenth(bytes / MEBIBYTE)} MiB` : `${toTenth(bytes / GIBIBYTE)} GiB`;

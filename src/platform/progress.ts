@@ -1,12 +1,11 @@
 /**
- * Tracks which background loops of this process make progress. A loop is stalled when no iteration of the loop has
- * ended for longer than the loop's time limit. While any loop is stalled, `/health/ready` (R-A9) reports the part
- * `progress` as down.
+ * Tracks which background loops of this process make progress. While a loop is stalled, `/health/ready` (R-A9) reports
+ * the part `progress` as down.
  */
 export interface Progress {
   /**
    * Starts tracking a background loop. This start counts as the first beat.
-   * @param limitMs maximum time between two beats; after a longer time without a beat, the loop counts as stalled.
+   * @param limitMs maximum time between two beats, in milliseconds.
    */
   track(name: string, limitMs: number): ProgressTrack;
   /** @returns the names of the stalled loops: those that had no beat for longer than their `limitMs`. */

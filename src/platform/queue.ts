@@ -1,7 +1,6 @@
 /**
- * BullMQ carries ids only. A job names a key to check, not the work to do. The work is stored in the database, so a
- * lost, repeated or late job affects only the time at which the work is done. While Redis and the workers are healthy,
- * each key has at most one running job and one waiting job.
+ * Queues of BullMQ. A job carries only a key to check. The work is stored in the database, so no work is lost when a
+ * job is lost.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
@@ -49,18 +48,16 @@ export interface MemberQueue extends WakeQueue {
 
 export interface WakeWorker {
   /**
-   * Asks workers to check the keys that a sweeper found in the database. While Redis is unavailable, this process
-   * itself works on at most `concurrency` keys at the same time and skips the other keys; the next sweep finds the
-   * skipped keys again. The call does not wait for the work to end.
+   * Asks workers to check the keys that a sweeper found in the database, and does not wait for the work. While Redis is
+   * unavailable, this process itself works on at most `concurrency` keys and skips the other keys.
    */
   sweep(keys: readonly string[]): Promise<void>;
   /** Starts no further work, and waits until all running work has ended. */
   close(): Promise<void>;
 }
 
-// BullMQ notices a dead worker within about LOCK_DURATION_MS + STALLED_INTERVAL_MS. Only then do other workers get the
-// keys of the dead worker. A live worker renews the lock of each of its keys every second. If a renewal is more than a
-// second late, another worker may work on the same key too. So every effect is fenced: only one of the two workers can
+// Other workers get the keys of a dead worker after about LOCK_DURATION_MS + STALLED_INTERVAL_MS. If a live worker
+// renews a lock late, two workers may work on the same key. So every effect is fenced: only one of the two workers can
 // cause the effect.
 const LOCK_DURATION_MS = 2000;
 const STALLED_INTERVAL_MS = 1000;
@@ -71,9 +68,8 @@ const RUN_RETRY_DELAY_MS = 1000;
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 
-// After the work on the last key has ended, `close` waits at most this long for the BullMQ worker to close. Without
-// this limit, `close` would wait for ever while Redis is unavailable, because the worker could not record that its jobs
-// have ended. The next sweep finds the unfinished keys in the database.
+// After the last work has ended, `close` waits at most this long for the BullMQ worker. Without this limit, `close`
+// would wait for ever while Redis is unavailable.
 const FAREWELL_MS = 1000;
 
 const MEMBERS_PER_COMMAND = 1000;
@@ -166,10 +162,9 @@ async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<
 }
 
 /**
- * Opens a worker that takes the keys of a queue and calls `work` with each key. While workers and Redis are healthy, no
- * two calls for the same key run at the same time. An error of `work` is logged, and a later sweep starts the work on
- * the key again.
- * @param queue producer of the queue; `sweep` of the worker adds keys through this producer.
+ * Opens a worker that calls `work` with each key of a queue. While workers and Redis are healthy, no two calls for the
+ * same key run at the same time. When `work` fails, a later sweep repeats the work.
+ * @param queue producer through which `sweep` adds keys.
  */
 export function openWakeWorker(
   queue: WakeQueue,

@@ -14,11 +14,8 @@ export interface Sweeper {
 }
 
 /**
- * Starts a sweeper, which runs the task immediately, and again after each pause of `intervalMs`. An error of the task
- * is logged.
- * @param intervalMs pause between the end of a run and the start of the next.
- * @param progress register that reports the sweeper as stalled when a run takes too long; omit it for tasks that may
- * take long.
+ * Runs the task immediately, and again after each pause of `intervalMs`. Errors of the task are logged.
+ * @param progress reports the sweeper as stalled when a run takes too long; omit `progress` for long tasks.
  */
 export function startSweeper(
   name: string,

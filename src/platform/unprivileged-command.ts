@@ -1,8 +1,6 @@
 /**
- * Builds a command line that runs a command under an unprivileged id. The command also gets access to directories that
- * the id alone cannot reach, such as a cache in a private home directory. bwrap cannot bind these directories, because
- * bwrap resolves every path with the rights of the id. So root binds them to mount points below /mnt, in a new mount
- * namespace, and then drops its privileges.
+ * Builds a command line that runs a command under an unprivileged id. Root first binds directories to mount points
+ * below /mnt, because the id cannot reach all directories. bwrap cannot do so, because bwrap uses the rights of the id.
  */
 
 const BIND_AND_DROP_PRIVILEGES = `

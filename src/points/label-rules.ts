@@ -1,7 +1,4 @@
-/**
- * Rules for the texts of the VersionTag and the tags of a point. Dictionary ids replace these texts later. Push, file
- * import and calculations share these rules.
- */
+/** Rules for the VersionTag and the tags of a point. Push, file import and calculations share these rules. */
 
 export type Tags = Readonly<Record<string, string>>;
 

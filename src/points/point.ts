@@ -17,7 +17,7 @@ export interface PointEntry {
   readonly tagSetId: number;
 }
 
-/** Range of dates: from the first to the last date of the points of one variable that a write or a removal changed. */
+/** The range of one variable's dates that a write or a removal changed. */
 export interface WrittenRange {
   readonly variableId: number;
   readonly fromMicros: Micros;
@@ -41,8 +41,8 @@ export interface VersionChoice {
   /** The version must have a VersionTimestamp at or before this instant (R-F5). */
   readonly asOfMicros?: Micros;
   /**
-   * The VersionTimestamp must be at least `duration` before the date of the point. Months and days of the duration are
-   * subtracted from the local date in the zone.
+   * The VersionTimestamp must be at least `duration` before the date of the point. Months and days follow the calendar
+   * of the zone.
    */
   readonly horizon?: { readonly duration: CivilDuration; readonly timeZoneId: string };
   /** The version must have one of these VersionTags. */

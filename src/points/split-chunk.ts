@@ -7,8 +7,8 @@ import type { PointChunk } from './point.ts';
 const MAX_TEXT_BYTES = 2 << 20;
 
 /**
- * Splits a chunk into parts. All distinct labels of a part together have at most MAX_TEXT_BYTES bytes, except in a part
- * that is a single point.
+ * Splits a chunk into parts whose distinct labels have at most MAX_TEXT_BYTES bytes in total. A part with a single
+ * point can have more.
  */
 export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChunk> {
   let start = 0;
@@ -27,8 +27,8 @@ export function textBytesOf(chunk: PointChunk, labels: Labels): number {
 }
 
 /**
- * Creates a counter. `addRow` returns the total bytes of the new labels of a row. A label is new until the counter has
- * counted it; `forget` makes all labels new again.
+ * Creates a counter of text bytes that counts each distinct label once. `addRow` returns the number of bytes that a row
+ * adds; `forget` resets the counter.
  */
 function textCounter({ versionTagIds, tagSetIds }: PointChunk, labels: Labels) {
   const columns = [

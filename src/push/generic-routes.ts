@@ -13,10 +13,7 @@ import { makeLabel } from './store/operation-label.ts';
 
 type Env = CallerEnv & RequestIdEnv;
 
-/**
- * @returns the route `POST /generic/{guid}` (R-D9). The route needs the permission `datapusher.custom`. It answers 404
- * when no mapper has this GUID, or when the mapper with this GUID is disabled.
- */
+/** @returns the route `POST /generic/{guid}` (R-D9). The answer is 404 when the mapper is unknown or disabled. */
 export function genericRoutes({ database, admission, acceptPush, mapperRunner, maxBodyBytes }: PushService): Hono<Env> {
   return new Hono<Env>().post('/generic/:guid', requirePermission('datapusher.custom'), async (c) => {
     const { caller, requestId } = c.var;

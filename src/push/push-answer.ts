@@ -8,9 +8,8 @@ export interface PushAnswer {
   readonly accepted: { readonly elements: number; readonly readings: number };
   readonly rejected: readonly Rejection[];
   /**
-   * Warnings about the first 100 local dates that a clock change skips or makes ambiguous, or one warning that no
-   * element was accepted. The answer to a re-sent push may also have warnings about readings that were not written,
-   * because their dates are rolled up.
+   * Warnings about the first 100 skipped or ambiguous local dates, or one warning that no element was accepted. A
+   * re-sent push may also get warnings about readings at rolled-up dates.
    */
   readonly warnings: readonly PushWarning[];
   /** Zones applied to dates without an offset, for the header `Time-Zone` (R-A11). */
@@ -25,10 +24,7 @@ export interface Rejection {
   readonly message: string;
 }
 
-/**
- * Maximum number of warnings that one step of processing adds to a push. Parsing the push is the first step; each write
- * of its readings is a further step.
- */
+/** Maximum number of warnings that parsing adds to a push. Each write of readings can add the same number again. */
 export const MAX_WARNINGS = 100;
 
 export interface PushWarning {

@@ -40,7 +40,7 @@ const warning = z
   .meta({
     id: 'PushWarning',
     description:
-      '`ambiguous_local_date`, `skipped_local_date`: a clock change makes a local date ambiguous or skips it. `nothing_accepted`: every element was rejected. `rolled_up_date`: readings were not written, because the points of their dates have already been rolled up.',
+      '`ambiguous_local_date`, `skipped_local_date`: a clock change makes a local date ambiguous or skips it. `nothing_accepted`: every element was rejected. `rolled_up_date`: readings were not written, because their dates are rolled up.',
   }) satisfies z.ZodType<PushWarning>;
 const outcome = {
   operationId: z.string().meta({ description: 'The label.' }),
@@ -95,7 +95,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
     description:
-      'The service validates the whole body, resolves its targets and stores the body before it answers. An element identifies its target by any combination of identifiers that matches exactly one variable. If an element identifies a source but no variable, its target is the variable of the source. If the source has several variables, the target is the variable whose `isDefault` is true. Values are divided by the `divider` of the variable. If an element is malformed, the whole body is refused. An element whose identifiers give no target is listed in `rejected` and kept for a replay.',
+      'The service checks and stores the whole body before it answers. If an element is malformed, the whole body is refused. An element can have any identifiers that match exactly one variable. If an element identifies only a source, its target is the only variable of the source, or the variable whose `isDefault` is true. An element that matches no variable, or several, is listed in `rejected` and kept for a replay. Values are divided by the `divider` of the variable.',
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),

@@ -40,13 +40,13 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   const readings = one('tidemark_push_readings_total', 'Readings accepted.');
   const elements = metrics.counter({
     name: 'tidemark_push_elements_total',
-    help: 'Elements of pushes with status 200, by outcome: accepted (the element identifies one variable) or rejected (the element identifies no variable, or several).',
+    help: 'Elements of pushes with status 200, by outcome. accepted: the element identifies one variable. rejected: the element identifies no variable, or several.',
     labels: ['outcome'],
   });
   const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];
   const refused = metrics.counter({
     name: 'tidemark_pushes_turned_away_total',
-    help: 'Pushes that got status 503 because a resource was full, by resource: queue (bytes waiting to be written) or memory (bodies being read).',
+    help: 'Pushes that got status 503, by the resource that was full. queue: bytes waiting to be written. memory: bodies being read.',
     labels: ['full'],
   });
   function one(name: string, help: string): Count {

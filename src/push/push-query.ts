@@ -48,8 +48,8 @@ export const TARGET_QUERY = declareQuery({ variableIds: idsParameter('Ids of the
 export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
 
 /**
- * Returns the query of a URL, from its first `?`. Each later `?` directly before `operationId=` or
- * `operationTimeoutSec=` is replaced by `&` (R-A3). A URL without a query is returned whole and unchanged.
+ * Returns the query of a URL. Each later `?` before `operationId=` or `operationTimeoutSec=` becomes `&` (R-A3). A URL
+ * without a query is returned unchanged.
  */
 export function repairAddress(address: string): string {
   const start = address.indexOf('?');

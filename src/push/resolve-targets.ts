@@ -43,7 +43,7 @@ const OF_VARIABLES: readonly Identifier[] = ['variableId', 'mappingConfig', 'var
 interface Match extends Target {
   readonly ordinal: number;
   readonly count: number;
-  /** Number of default variables that match; null when the element has an identifier of a variable. */
+  /** Number of default variables that match; null when the element names its variable by an identifier. */
   readonly defaultCount: number | null;
 }
 
@@ -53,8 +53,8 @@ export interface Pusher {
 }
 
 /**
- * End of the message `no variable has …`, for a user who has access only to some sites or sources. The message is the
- * same when a variable matches that the user may not access, so that it does not reveal this variable.
+ * End of the message `no variable has …` for users with access only to some sites or sources. The message must not
+ * reveal variables that the user may not access.
  */
 const WITHIN_REACH =
   ' among the variables that the user may push to (which requires Write access to the site or the source)';
@@ -96,8 +96,8 @@ function groupByGiven(
 const ONLY_ONE = `
   min(variable.id) as "variableId", min(variable.divider) as divider, count(*) as count, null as "defaultCount"`;
 
-// When all matching variables belong to one source and exactly one of them is a default variable, the query returns
-// only the default variable, as if no other variable matched: `count` is 1.
+// If the matching variables belong to one source and exactly one is a default variable, the query returns only this
+// variable.
 const DEFAULT_OF_SOURCE = `
   coalesce(min(variable.id) filter (where is_default), min(variable.id)) as "variableId",
   coalesce(min(variable.divider) filter (where is_default), min(variable.divider)) as divider,
@@ -166,7 +166,7 @@ function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, wher
 function describeDefaults({ defaultCount }: Match): string {
   if (defaultCount === null) return '';
   const found = `${defaultCount === 0 ? 'none' : defaultCount} of them`;
-  return `, and isDefault is true for ${found}; add mappingConfig or variableTypeId; alternatively, name one source and set isDefault to true for exactly one variable of this source`;
+  return `, and isDefault is true for ${found}; add mappingConfig or variableTypeId, or name one source and set isDefault to true for exactly one of its variables`;
 }
 
 function describe(identifiers: TargetIdentifiers): string {
@@ -174,10 +174,7 @@ function describe(identifiers: TargetIdentifiers): string {
   return given.map((name) => `${name} ${JSON.stringify(identifiers[name])}`).join(' and ');
 }
 
-/**
- * @returns a key for `identifiers`. Equal identifiers have the same key; the order of the members in the object does
- * not matter.
- */
+/** @returns a key that is the same for equal identifiers; the order of the members does not matter. */
 export function keyOfIdentifiers(identifiers: TargetIdentifiers): string {
   let key = '';
   for (const name of IDENTIFIERS) {

@@ -1,8 +1,6 @@
 /**
  * LRU cache of resolved targets. A cached target is valid for one version of the account's structure. The statement
- * that stores a push compares the version of the cached targets with the current version, and refuses stale targets
- * (store/store-batches.ts). So no process stores a push with cached targets that are older than the last change of the
- * structure.
+ * that stores a push refuses targets of an older version (store/store-batches.ts).
  */
 
 import type { Caller } from '../identity/caller/caller.ts';
@@ -51,8 +49,8 @@ export function openTargetCache(database: Database): TargetCache {
   };
 
   const lookUp = async (caller: Caller, elements: readonly TargetIdentifiers[]): Promise<ResolvedTargets> => {
-    // Reads the structure version first, and then the targets. If the structure changes between the two reads, the new
-    // cache entries carry the old version, so these entries count as stale.
+    // Reads the version before the targets. If the structure changes in between, the cached targets then count as
+    // stale.
     const { rows } = await database.query<{ version: number }>(FIND_VERSION, [caller.accountId]);
     const version = rows[0]?.version ?? 0;
     const { accountId } = caller;

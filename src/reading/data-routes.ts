@@ -1,7 +1,6 @@
 /**
- * The routes `GET /data` and `POST /data` (R-G1–G4) return points of variables. The request selects the versions. The
- * points are raw, or aggregated into buckets of civil time. The format is JSON, CSV, Arrow, Parquet or an Excel
- * workbook.
+ * The routes `GET /data` and `POST /data` (R-G1–G4) return points of variables, raw or aggregated into buckets of civil
+ * time. The format is JSON, CSV, Arrow, Parquet or an Excel workbook.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';

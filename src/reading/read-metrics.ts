@@ -43,8 +43,8 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
 }
 
 /**
- * Yields the chunks of an answer unchanged and counts their bytes (R-A9). The answer counts as open from the moment
- * when the first chunk is requested until the generator ends.
+ * Yields the chunks of an answer unchanged and counts their bytes (R-A9). The answer counts as open until the generator
+ * ends.
  */
 export async function* countedPieces(
   pieces: AsyncIterable<Uint8Array>,

@@ -74,7 +74,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
       .meta({ description: 'The columns are the members of a JSON row. The first line contains the column names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({
       description:
-        'An Arrow IPC stream. When the answer has the header `History-From`, the metadata of the schema has the entry `historyFrom`: a JSON object that maps the id of each affected variable to the instant from which the states of the variable are complete. When the answer has the header `Raw-From`, the metadata has the entry `rawFrom`: a JSON object that maps the id of each affected variable to the date from which all points of the variable are stored.',
+        'An Arrow IPC stream. The metadata of the schema can have two entries, each a JSON object by variable id. `historyFrom` (with the header `History-From`): the instant from which the states of the variable are complete. `rawFrom` (with the header `Raw-From`): the date from which all points of the variable are stored.',
     }),
     [XLSX_TYPE]: binary(XLSX_TYPE).meta({ description: WORKBOOK }),
     [PARQUET_TYPE]: binary(PARQUET_TYPE).meta({
@@ -90,10 +90,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
   };
 }
 
-/**
- * The members of the body have the names of the query parameters. A parameter that takes a list is an array in the
- * body; `tags` may also be an object.
- */
+/** The query parameters as members of a JSON body. Lists are arrays; `tags` may also be an object. */
 const readBody = z
   .object({
     ...Object.fromEntries(
@@ -116,11 +113,11 @@ const compared = z
     rows: z.array(z.object({ date: instantSchema, leftValue: value, rightValue: value, difference: value })),
     historyFrom: instantSchema.optional().meta({
       description:
-        'The instant from which the states of the variable are complete. This member is present only if a side of the comparison can lack points because old versions were deleted.',
+        'The instant from which the states of the variable are complete. Present only if a side of the comparison can lack points because old versions were deleted.',
     }),
     rawFrom: instantSchema.optional().meta({
       description:
-        'From this date on, all points of the variable are still stored. Present when retention has replaced earlier points of the compared period with rollups.',
+        'The date from which all points of the variable are stored. Present if rollups have replaced earlier points of the compared period.',
     }),
     summary: z.object({
       points: z.int().meta({ description: 'Number of dates at which at least one version has a value.' }),
@@ -162,7 +159,7 @@ const origin = z
   .meta({
     id: 'Origin',
     description:
-      'The push, file or run that a version came from. When the caller is not allowed to read the push or file, only `kind` and the date are present: `acceptedDate` for a push, `uploadedDate` for a file. When the push or file was deleted, only `kind` is present.',
+      'The push, file or run that a version came from. If the caller is not allowed to read the push or file, only `kind` and the date (`acceptedDate` or `uploadedDate`) are present. If the push or file was deleted, only `kind` is present.',
   });
 
 const versionOrigins = z
@@ -170,7 +167,7 @@ const versionOrigins = z
     versionTimestamp: instantSchema,
     origins: z.array(origin).meta({
       description:
-        'The list usually contains one origin. If several pushes were written together, it contains up to 20 pushes that may have had points of the variable, in the order in which the pushes took effect. If there is no record of the origins, the list is empty.',
+        'Usually one origin. If several pushes were written together: up to 20 pushes that may have had points of the variable, in the order in which they took effect. Empty if no origin is recorded.',
     }),
   })
   .meta({ id: 'VersionOrigins' });
@@ -208,7 +205,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
     summary: 'Follow points as they are committed',
-    description: `Sends server-sent events; the id of an event is a cursor. Every version stored after the cursor is sent once. The versions of one variable are sent in the order of \`versionTimestamp\` and then date. Deletions are not reported. To resume the stream, a client calls again with the id of the last event that it received, in the header \`${LAST_EVENT_ID}\` (browsers send this header themselves) or in the parameter \`cursor\`. The client then misses no version that is still stored, and receives no version twice. Cursors never expire. If a deletion, the version limit or retention removes a version before the stream sends the version, the stream skips the version and does not report the removal. The headers \`History-From\` and \`Raw-From\` of a read with \`asOf\` report what the version limit and retention removed. The stream ends when the token expires, when the caller loses access, or after a maximum time. Needs a bearer token.`,
+    description: `Sends server-sent events. The id of an event is a cursor. Every version stored after the cursor is sent once. The versions of one variable are sent in the order of \`versionTimestamp\` and then date. To resume, send the id of the last received event in the header \`${LAST_EVENT_ID}\` (browsers do this themselves) or in the parameter \`cursor\`. A resumed stream repeats no version, and misses none that is still stored. Cursors never expire. Deletions are not reported. A version that is removed before it is sent is skipped. The headers \`History-From\` and \`Raw-From\` of a read with \`asOf\` report what the version limit and retention removed. The stream ends when the token expires, when the caller loses access, or after a maximum time. Needs a bearer token.`,
     query: WATCH_QUERY,
     answers: [
       {
@@ -224,7 +221,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/data/origins', operationId: 'findOrigins', tag, access: ALL_USERS },
     summary: 'Find the pushes, files and runs that versions of a variable came from',
     description:
-      'Take the values of `versionTimestamps` from the answer of an earlier read. A push can be found for as long as its operation is kept, and a file or run for as long as the file or run is kept.',
+      'Take the values of `versionTimestamps` from an earlier read. The origin of a version is known only as long as the service keeps the push operation, the file or the run.',
     query: ORIGIN_QUERY,
     answers: [
       answersJson('One entry for each VersionTimestamp, in the order of the request.', z.array(versionOrigins)),

@@ -1,8 +1,6 @@
 /**
- * Background job of retention: rolls up the points that active retention policies no longer keep. A lease lets
- * only one process work at a time. Accounts take turns; a turn is one transaction of at most 100,000 points. After each
- * turn, the job pauses for three times the duration of the turn, but not longer than 30 s. After a crash, the next
- * process continues where the last transaction ended.
+ * Background job of retention: rolls up the points that active retention policies no longer keep. Only one process
+ * works at a time, and accounts take turns. A turn is one transaction of at most 100,000 points.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -47,8 +45,8 @@ const REST = 3;
 const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
 /**
- * Default of `settleSec`. An old history may arrive in several parts, so a rollup waits for further parts. After a
- * rollup, points of a later part are refused when they lie between the first and the last date of the rollup.
+ * Default of `settleSec`. An old history may arrive in parts. After a rollup, points between its dates are refused, so
+ * a rollup waits for further parts.
  */
 const SETTLE_SEC = 86_400;
 /** When a writer holds a variable's lock for longer than this, the run skips the variable; the next run tries again. */
@@ -82,8 +80,8 @@ interface Due {
 interface Turn {
   readonly accountId: number;
   /**
-   * Id of the last variable that this run has finished. A variable is finished when it needs no more steps, or when one
-   * of its steps has failed. The run takes the variables in the order of their ids.
+   * Id of the last variable that needs no more steps in this run, or whose step failed. The run takes the variables in
+   * the order of their ids.
    */
   cursor: number;
   /** Id of the last variable whose points this run rolled up. */

@@ -70,7 +70,7 @@ const written = jsonBody(
 );
 
 const RULE =
-  'A background job computes rollups (the count, sum, minimum and maximum of each hour or day) from the points before the boundary, and then deletes these points and their versions. Aggregates over whole rollups are exact. If a read covers dates with deleted points, the answer contains only the remaining points and has the header `Raw-From`. The deletion of points cannot be undone, so read the preview first. Points are rolled up only if the saved policy has `isActive` = true.';
+  'A background job replaces the points before the boundary by rollups: the count, sum, minimum and maximum of each hour or day. The points and their versions cannot be restored, so read the preview first. Aggregates over whole rollups are exact. If a read covers deleted points, the answer has the remaining points and the header `Raw-From`. Points are rolled up only if the saved policy has `isActive` = true.';
 
 const owners = [
   { path: '/account/retention', of: 'Account', text: 'the account' },

@@ -106,9 +106,8 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 }
 
 /**
- * Answers with the preview of a policy. If the query string has `keepRawYears`, the query parameters are the policy,
- * with the names and rules of a PUT body. Otherwise, the policy is the saved one, which must exist; the query
- * parameters `rollup` and `timeZoneId` replace its values.
+ * Previews the policy of the query parameters. Without `keepRawYears`, previews the saved policy; `rollup` and
+ * `timeZoneId` replace values of the saved policy.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

@@ -14,8 +14,8 @@ export const ROLLUPS = ['Hour', 'Day'] as const;
 export const MAX_YEARS = 200;
 
 /**
- * The owner of a policy: an account, or a variable of the account. When `variableId` is null, the owner is the account.
- * The policy of an account applies to those of its variables that have no policy of their own.
+ * The owner of a policy: a variable or, when `variableId` is null, an account. An account's policy applies to its
+ * variables without a policy of their own.
  */
 export interface RetentionOwner {
   readonly accountId: number;
@@ -42,10 +42,7 @@ export interface Retention {
   readonly userName: string;
 }
 
-/**
- * Retention of an account or variable: the saved policy, the result of the rollups so far, and the number of points
- * that were refused because their dates are rolled up.
- */
+/** Retention of an account or variable: the saved policy, and its results so far. */
 export interface RetentionState {
   /** The policy saved for this account or variable; null when none is saved. */
   readonly retention: Retention | null;
@@ -70,10 +67,7 @@ const MEMBERS = `
 
 const IS_OWNER = 'account_id = $1 and variable_id is not distinct from $2::int';
 
-/**
- * @returns the policy saved for this owner; undefined when no policy is saved for this owner. For a variable, the
- * policy of the account is never returned.
- */
+/** @returns the policy saved for this owner, if there is one. For a variable, ignores the policy of the account. */
 export async function findRetention(queryable: Queryable, owner: RetentionOwner): Promise<Retention | undefined> {
   const { rows } = await queryable.query<Retention>(
     `select ${MEMBERS} from retention where ${IS_OWNER}`,

@@ -56,8 +56,7 @@ export interface ApiRole extends Role {
 
 /**
  * Starts the api role on a listener that is already listening.
- * @throws {Error} when the token issuer cannot load its keys, or when CONSOLE_DIRECTORY is set but contains no built
- * console.
+ * @throws {Error} when the token issuer cannot load its keys, or when CONSOLE_DIRECTORY contains no built console.
  */
 export async function startApi(parts: Parts, listener: HttpListener): Promise<ApiRole> {
   const { config, database, dictionary, metrics, log, ingestQueue } = parts;

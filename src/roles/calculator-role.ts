@@ -7,8 +7,7 @@ import type { Parts, Role } from './parts.ts';
 
 /**
  * Delay before the first standby R process is started. Starting R takes 1.5 s of CPU time, which the other roles of
- * this process need while they start. If this process ends within the delay, no CPU time is wasted on a standby. If the
- * serving R process ends within the delay, no standby can replace it: runs wait until a new R process has started.
+ * this process need while they start.
  */
 const FIRST_STANDBY_DELAY_MS = 30_000;
 

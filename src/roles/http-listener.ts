@@ -31,8 +31,8 @@ const starting: Fetch = () => {
   return new Response('the service is starting; try again in 1 s', { status: 503, headers: { 'Retry-After': '1' } });
 };
 
-// A client connection without traffic for this time is closed, because an answer that the client does not read occupies
-// a database connection. The time is longer than MAX_STATEMENT_MS, so that even the longest deletion can be answered.
+// A client connection without traffic for this time is closed, because an unread answer occupies a database connection.
+// The time exceeds MAX_STATEMENT_MS, so that even the longest deletion can be answered.
 const STALLED_MS = MAX_STATEMENT_MS + 20_000;
 const BODY_GRACE_SEC = 20;
 // Maximum time to receive a request: enough for a file of 200 MiB at 1 Mbit/s.
@@ -43,7 +43,7 @@ export interface ListenLimits {
   readonly stalledMs?: number;
   /** Minimum rate of request bodies in bytes per second; 0 for no minimum. */
   readonly minBodyBytesPerSec?: number;
-  /** A client that sends no bytes of a body for more than this number of seconds is too slow and is disconnected. */
+  /** A client that sends nothing of a body for more than this number of seconds is disconnected. */
   readonly bodyGraceSec?: number;
 }
 

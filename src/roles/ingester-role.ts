@@ -39,7 +39,7 @@ export function startIngesterRole(parts: Parts): Role {
     if (pids.length === 0) return;
     log.warn(
       { pids, silenceMs: SILENCE_MS },
-      'database sessions were ended because their clients sent nothing for too long (silenceMs is the limit in milliseconds); the work of these sessions is rolled back and will be repeated',
+      'database sessions were ended because their clients were silent for more than silenceMs; the work of these sessions is rolled back and will be repeated',
     );
   };
   let isStopped = false;

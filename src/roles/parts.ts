@@ -71,9 +71,9 @@ export interface Role {
 }
 
 /**
- * Opens the parts that the roles share. Connections are opened in the background, so this function does not fail when a
- * dependency is unavailable.
- * @param roles role names; the `application_name` of the main pool's connections contains these names.
+ * Opens the parts that the roles share. Connects in the background, so this function does not fail when a dependency is
+ * unavailable.
+ * @param roles role names for the `application_name` of the main pool.
  */
 export function openParts(config: Config, log: Log, roles: readonly string[] = []): Parts {
   const metrics = createMetrics();
@@ -195,8 +195,8 @@ function openReads(config: Config, log: Log, database: Database) {
 }
 
 /**
- * Fraction of the pool that requests may use for their first connections. The rest of the pool is for background work,
- * and for requests that already hold a connection and need another one.
+ * Fraction of the pool that requests may use for their first connections. The rest is for background work and for
+ * further connections of requests.
  */
 const REQUEST_PART = 0.75;
 

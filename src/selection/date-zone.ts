@@ -1,8 +1,8 @@
 /**
- * Determines the zone in which the dates without a zone in a request are interpreted (R-A11). The zone is the
- * `timeZoneId` of a read. Without `timeZoneId`, it is the zone of the source when the request concerns exactly one
- * source, and UTC otherwise. The header `Time-Zone` of the answer names this zone. The zone of the dates in answers,
- * and of buckets, depends only on `timeZoneId`.
+ * Determines the zone for the dates without a zone in a request (R-A11), by the first rule that applies:
+ * - A read has a `timeZoneId`: this zone.
+ * - The request concerns exactly one source: the zone of the source.
+ * - Otherwise: UTC.
  */
 import type { Context } from 'hono';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -16,8 +16,8 @@ import { toMicros, type Zoned } from './read-request.ts';
 const UTC = 'UTC';
 
 /**
- * @returns the request with every date as an instant, and the zone that was applied to the dates without a zone;
- *   undefined when there were none.
+ * @returns the request with every date as an instant, and the applied zone, which is undefined when every date had a
+ *   zone.
  * @throws {DomainError} invalid_input in the same cases as `Zoned.in`.
  */
 export async function settleDates<Request>(
@@ -69,11 +69,7 @@ export function setDateZone(c: Context, dateZone: string | undefined): void {
   setDateZones(c, dateZone === undefined ? [] : [dateZone]);
 }
 
-/**
- * Finds the sources that a request concerns: the given sources, the sources of the given sites, and the sources of the
- * given variables.
- * @returns the time zone of the source if exactly one source is found; otherwise undefined.
- */
+/** @returns the time zone of the source if the request concerns exactly one source; otherwise undefined. */
 async function findZone(
   queryable: Queryable,
   accountId: number,

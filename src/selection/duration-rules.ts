@@ -6,7 +6,7 @@ export const DURATION_RULE = 'must be an ISO 8601 duration of at most 100 years,
 
 /** Rule for a relative version, as error messages state it. */
 export const RELATIVE_RULE =
-  'must be "Current" or a time span of at most 100 years; write the time span as "last 3 days" (or hours, weeks, months or years), or as an ISO 8601 duration such as P1M';
+  'must be "Current" or a time span of at most 100 years; write "last 3 days" (or hours, weeks, months, years), or an ISO 8601 duration such as P1M';
 
 const MICROS_PER_SECOND = 1_000_000;
 const CLOCK_MICROS: Readonly<Record<string, number>> = {
@@ -30,9 +30,8 @@ const COUNTED = /^(?:(last)[\s_-]*)?(\d{1,9})?[\s_-]*(hour|day|week|month|year)s
 export const CURRENT = 'current';
 
 /**
- * Parses an ISO 8601 duration (R-G2). Years count as 12 months, and weeks as 7 days. Hours, minutes and seconds are
- * clock time. Only the last number of the clock time may have a fraction, which is rounded to microseconds.
- * @returns undefined when the text is not such a duration, or when the duration exceeds 100 years.
+ * Parses an ISO 8601 duration (R-G2). Of hours, minutes and seconds, only the last number may have a fraction.
+ * @returns undefined for other text, and for more than 100 years.
  */
 export function parseDuration(text: string): CivilDuration | undefined {
   const match = ISO_DURATION.exec(text.trim());

@@ -1,7 +1,7 @@
 /**
- * Builds two headers of an answer. For each variable, History-From gives the instant from which its states are complete
- * (R-F9), and Raw-From gives the date from which all its points are stored (retention). REST and gRPC send the same
- * header texts. A header names a limited number of variables. The metadata of an Arrow schema names all variables.
+ * Builds two headers of REST and gRPC answers, and the metadata of an Arrow schema with the same facts:
+ * - History-From: instant from which the states of a variable are complete (R-F9)
+ * - Raw-From: date from which all points of a variable are stored (retention)
  */
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { HistoryCut, NoteCuts } from '../points/read/history-cuts.ts';
@@ -18,7 +18,7 @@ export const RAW_HEADER = 'Raw-From';
 const MAX_VARIABLES = 40;
 
 /** Describes the header HISTORY_HEADER to clients. */
-export const HISTORY_RULE = `Sent when a read of past states covers variables whose old versions were deleted. For each of these variables, the header gives the instant from which the states of the variable are complete. The header is a list, latest instant first, such as \`2026-03-01T00:00:00Z;variableId=12\`. The list names at most ${MAX_VARIABLES} variables. If there are more, the last item has the latest instant of the remaining variables and, as the parameter \`others\`, the number of the remaining variables.`;
+export const HISTORY_RULE = `Sent when a read of past states covers variables whose old versions were deleted. Lists, for each of these variables, the instant from which its states are complete, such as \`2026-03-01T00:00:00Z;variableId=12\`. The latest instant is first. The list names at most ${MAX_VARIABLES} variables. If there are more, the last item has the latest instant of the remaining variables and, as the parameter \`others\`, their number.`;
 
 export const RAW_RULE = `Sent when a read covers dates at which retention has replaced points with rollups. Has the form of \`${HISTORY_HEADER}\` and lists, for each variable, the date from which all points are stored. The answer lacks earlier points. Aggregates include the rollups of these points, except when the read selects by VersionTag or tags, or reads every version.`;
 
@@ -44,10 +44,7 @@ export function openNotice(): HistoryNotice & { readonly note: NoteCuts } {
   return notice;
 }
 
-/**
- * @returns the headers of a notice; no headers when every state and every point that the read covers is still stored
- * (R-F9).
- */
+/** @returns the headers of a notice; none when all states and points of the read are still stored (R-F9). */
 export function noticeHeaders({ cuts, rolledUp }: HistoryNotice): readonly (readonly [name: string, value: string])[] {
   const history = listOf(cuts.map(({ variableId, historyFromMicros }) => ({ variableId, micros: historyFromMicros })));
   const raw = listOf(rolledUp.map(({ variableId, rawFromMicros }) => ({ variableId, micros: rawFromMicros })));

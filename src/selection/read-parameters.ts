@@ -1,6 +1,6 @@
 /**
- * Declares the parameters of read requests (R-G1, R-G2, R-G6). The parser and the OpenAPI document use these
- * declarations. `POST /data` has the same parameters in its body.
+ * Declares the parameters of read requests (R-G1, R-G2, R-G6), for the parser and the OpenAPI document. `POST /data`
+ * has the same parameters in its body.
  */
 import { z } from 'zod';
 import type { ParsedMoment } from '../platform/dates/date-rules.ts';
@@ -30,7 +30,7 @@ const text = (...examples: string[]) => z.string().meta({ examples });
 /** Describes a parameter that takes an instant, a civil date and time, or a date alone. */
 export function dateOfReadParameter(description: string): QueryParameter<ParsedMoment | undefined> {
   return momentParameter(
-    `${description} A date without a zone is interpreted in the zone \`timeZoneId\`. Without \`timeZoneId\`, the date is interpreted in the zone of the source if the request reads exactly one source, otherwise in UTC. The header \`Time-Zone\` of the answer names the zone that was used. A date without a time is the first instant of that day.`,
+    `${description} A date without a zone is in the zone \`timeZoneId\`. Without \`timeZoneId\`, the zone of the source applies if the request reads exactly one source, otherwise UTC. The header \`Time-Zone\` of the answer names the zone. A date without a time is the first instant of that day.`,
   );
 }
 
@@ -41,7 +41,7 @@ const timeZoneId = parsedParameter(
   'must be an IANA or Windows time zone',
 );
 const relativeVersion = parsedParameter(
-  'Age of the state to read. For example, `last 3 days` reads, for each date, the version that was the newest three days ago. `Current` reads the latest state.',
+  'Age of the state to read. For example, `last 3 days` reads the versions that were the newest three days ago. `Current` reads the latest state.',
   text('Current', 'last 3 days', 'P1M'),
   parseRelative,
   RELATIVE_RULE,
@@ -128,7 +128,7 @@ export const READ_QUERY = declareQuery(
       { min: 1 },
     ),
     displayLevel: enumerationParameter(
-      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, in which each member is an array with one element per row. In formats other than JSON, `Columns` has the same effect as `Normal`.',
+      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, whose members are arrays. In other formats, `Columns` has the same effect as `Normal`.',
       numberedFrom0(['Normal', 'ValueVariableDate', 'Columns']),
       'Normal',
     ),
@@ -137,10 +137,7 @@ export const READ_QUERY = declareQuery(
   { isListing: true },
 );
 
-/**
- * Query parameters of `POST /data`. The body may have all of them. The URL may have `format`, so that the URL of a
- * download can name its format (R-A13).
- */
+/** Query parameters of `POST /data`: only `format`, so that the URL of a download can name its format (R-A13). */
 export const FORMAT_QUERY = declareQuery({ format: SHAPE.format });
 
 /**

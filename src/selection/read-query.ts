@@ -69,10 +69,7 @@ function pathOf(given: readonly Given[], index: number | undefined): string | un
   return index === undefined ? given.at(-1)?.path.replace(/(\[\d+\])+$/, '') : given[index]?.path;
 }
 
-/**
- * @returns the location of the value at a JSON path of a body. In error messages about the value, the path is the
- * subject.
- */
+/** @returns the location of the value at a JSON path of a body. Error messages name the value by this path. */
 export function locationInBody(path: string): InputLocation {
   return { subject: path, path };
 }

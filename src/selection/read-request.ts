@@ -54,9 +54,8 @@ export function parseReadQuery(address: string): Zoned<RestReadRequest> {
 
 /**
  * Parses `POST /data` (R-G1). `format` in the URL takes precedence over `format` in the body (R-A13).
- * @throws {DomainError} invalid_input. The error lists all invalid members, with two exceptions. If a value in the
- *   object `tags` is not a string, the error lists only that value. If `format` in the URL is invalid, the error lists
- *   only `format`.
+ * @throws {DomainError} invalid_input. The error lists all invalid members. Exception: a value in `tags` that is not a
+ *   string, or an invalid `format` in the URL, is listed alone.
  */
 export function parseReadBody(address: string, body: unknown): Zoned<RestReadRequest> {
   const source = sourceOfBody(body);
@@ -161,9 +160,9 @@ export function toPeriod(
 }
 
 /**
- * Converts a moment to an instant (R-A11, R-G1). A moment without a zone of its own is local time of `zone`, or UTC
- * when `zone` is undefined. A date without a time of day is the first instant of that day.
- * @throws {RangeError} when `moment` has no zone of its own and `zone` is not a known time zone.
+ * Converts a moment to an instant (R-A11, R-G1). A moment without a zone is in `zone`, by default in UTC. A date
+ * without a time is the first instant of that day.
+ * @throws {RangeError} when `moment` has no zone and `zone` is unknown.
  */
 export function toMicros(moment: ParsedMoment | undefined, zone: string | undefined): Micros | undefined {
   if (!moment?.isLocal || zone === undefined) return moment?.micros;

@@ -1,6 +1,6 @@
 /**
  * Makes two lists for the operator:
- * - variables that have the same mappingConfig as another variable of the same source; older releases allowed this.
+ * - variables that share a mappingConfig with another variable of the source; older releases allowed this.
  * - variables with a divider other than 1.
  */
 import type { Queryable } from '../platform/database/database.ts';

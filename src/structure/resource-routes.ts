@@ -48,10 +48,7 @@ interface ListQuery<Level extends string, Filter extends string> {
 export interface ListOptions<Level extends string, Filter extends string> {
   readonly query: ListQuery<Level, NoInfer<Filter>>;
   readonly levels: Levels<Level>;
-  /**
-   * One function for each query parameter with ids. The function gets the SQL placeholder of the ids (an `int[]`) and
-   * returns the SQL condition.
-   */
+  /** For each query parameter with ids: builds the SQL condition from the placeholder of the ids (an `int[]`). */
   readonly filters: Readonly<Record<Filter, (parameter: string) => string>>;
   /** Resource that `Site{…}` of a customFilter refers to. The listing must join the table of this resource. */
   readonly site?: Resource;
@@ -92,7 +89,7 @@ export type Transact = <Result>(
 ) => Promise<Result>;
 
 /**
- * Converts the dates in the members that a change sets. Each date becomes an instant.
+ * Converts the dates of the changed members to instants.
  * @returns the converted members, and the time zones that were applied to dates without an offset (R-A11).
  */
 export type Settle = (
@@ -122,11 +119,7 @@ export interface ListingParts extends ListingServices {
 
 /** A page of at most this many rows is read by one query; a larger page or a whole listing is streamed. */
 const ROWS_AT_ONCE = 1000;
-/**
- * A page of rows with JSON members has smaller limits than other pages, because a JSON member can take a megabyte. The
- * page is read by a single query if it has at most LARGE_ROWS_AT_ONCE rows and LARGE_BYTES_AT_ONCE bytes of JSON. A
- * larger page or a whole listing is streamed.
- */
+/** Smaller limits for rows with JSON members, because a JSON member can take a megabyte. A larger page is streamed. */
 const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;
 
@@ -238,10 +231,9 @@ async function showFormProblems(
 }
 
 /**
- * @returns the handler of PUT and PATCH, which answers 204. PUT changes the members in the body and keeps the other
- * members; PATCH applies RFC 6902 (R-A6, R-C4). The handler throws a DomainError: not_found, invalid_input or conflict.
- * The error is conflict when a `test` of the patch fails. The handler also throws the errors of the functions in
- * `options`.
+ * @returns the handler of PUT and PATCH. PUT changes only the members in the body; PATCH applies RFC 6902 (R-A6, R-C4).
+ * The handler throws a DomainError (not_found, invalid_input, conflict) or the errors of `options`. A failed `test` of
+ * a patch is a conflict.
  */
 export function changeHandler(database: Database, resource: Resource, options: ChangeOptions = {}): Handler<CallerEnv> {
   const { beforeChange = async () => {}, present = asStored, settle = asGiven } = options;

@@ -1,7 +1,6 @@
 /**
- * Reads, creates, changes and deletes sites, sources and variables. Each of these kinds has a `Resource`, which names
- * the table and the allowed columns. When a change omits a member, the stored value of the member stays, so that a
- * client which knows fewer fields loses nothing; null clears a member.
+ * Reads, creates, changes and deletes sites, sources and variables. A change keeps the value of each omitted member,
+ * because some clients know fewer members. null clears a member.
  */
 import type { z } from 'zod';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -33,10 +32,7 @@ export interface Resource {
   readonly from: string;
   /** SQL expression of the site id of a row, for site access. */
   readonly siteId: string;
-  /**
-   * The parent ids in an event about a row. The key is the name of the id, such as `siteId`; the value is its SQL
-   * expression. An event also contains the `id` and the `name` of the row itself.
-   */
+  /** The parent ids in an event about a row: name of the id (such as `siteId`) → its SQL expression. */
   readonly parents: Readonly<Record<string, string>>;
   /** The members that clients can write. The key is the name of the member. */
   readonly fields: Readonly<Record<string, Field>>;
@@ -98,7 +94,7 @@ export async function countResources(
   return rows[0]?.count ?? 0;
 }
 
-/** Returns true when a member is JSON. A row with a JSON member can be large, because JSON can take a megabyte. */
+/** Returns true when a member is JSON. A JSON member can take a megabyte. */
 export function hasLargeMembers(resource: Resource, members: readonly string[]): boolean {
   return members.some((name) => resource.fields[name]?.isJson);
 }
@@ -119,7 +115,7 @@ export async function readResources(
 }
 
 /**
- * Does the same as `readResources`, but only if the JSON members of the page are not too large. Sends one query.
+ * Like `readResources`, but with a limit on the size of the JSON members. Sends one query.
  * @param maxBytes maximum total size of the JSON members of the page, as text.
  * @returns undefined when the JSON members are larger than `maxBytes`.
  */
@@ -264,10 +260,7 @@ export async function updateResource(
   await announce(transaction, resource, 'Updated', accountId, [id], planFormer(former, current));
 }
 
-/**
- * Deletes the given rows; the caller ensures that no other row references these rows. Announces each deletion with the
- * name and parents of the row.
- */
+/** Deletes the given rows and announces each deletion. The caller ensures that no other row references these rows. */
 export async function deleteResources(
   transaction: Transaction,
   resource: Resource,
@@ -288,10 +281,10 @@ declare module '../platform/database/outbox.ts' {
 }
 
 /**
- * Appends one event per row. The event contains the row's name and parents. A webhook that is limited to a site needs
- * the parents; after a deletion or a move, the former parents can no longer be read.
- * @param former contains the parents that a moved row had before the move; the event contains these parents too. If
- * `former` is given, `ids` must have only one id.
+ * Appends one event per row, with the row's name and parents. Call announce before a deletion, because announce reads
+ * the rows.
+ * @param former parents of a moved row before the move; the event contains them too. With `former`, `ids` must have
+ *   only one id.
  */
 export async function announce(
   transaction: Transaction,

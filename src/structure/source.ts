@@ -56,8 +56,7 @@ export const SOURCE_LEVELS = {
 } as const;
 
 /**
- * Deletes sources. If `hard` is given, also deletes the variables of the sources; the background purge removes the
- * points of these variables.
+ * Deletes sources and, if `hard` is given, their variables. The background purge removes the points of the variables.
  * @throws {DomainError} conflict when a source has variables and `hard` is null (R-C7).
  */
 export async function deleteSources(

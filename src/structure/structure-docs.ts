@@ -228,7 +228,7 @@ function variableOperations(written: z.ZodType): readonly Operation[] {
     {
       ...{ method: 'delete', path: inSource, operationId: 'deleteVariable', summary: 'Delete a variable', ...change },
       description:
-        'The points of the variable are removed in the background. If the variable is an input of calculated variables and `hardDelete` is not true, the answer is 409.',
+        'The points are removed in the background. If the variable is an input of calculated variables and `hardDelete` is not true, the answer is 409.',
       query: HARD_DELETE,
       answers: DELETED,
       errors: ['conflict'],

@@ -31,9 +31,8 @@ const customFilter = textParameter(
 );
 
 /**
- * Id filters and their other names (R-A12). Clients may also write `siteId` for `siteIds`, `sourceId` or `sourcesId`
- * for `sourceIds`, and `variableId` for `variableIds`. In a listing of sites, `id` and `ids` also mean `siteIds`; the
- * listings of sources and variables have the same rule for their own ids.
+ * Id filters and their other names (R-A12), such as `siteId` for `siteIds`. A listing also accepts `id` and `ids` for
+ * the ids of its own kind.
  */
 const ofSites = (description: string, ...own: readonly string[]) => named(idsParameter(description), ...own, 'siteId');
 const ofSources = (description: string, ...own: readonly string[]) =>

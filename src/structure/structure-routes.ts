@@ -50,8 +50,7 @@ export interface Declarations {
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
   /**
-   * Converts two kinds of dates in a declaration to instants: dates without a time zone, and dates in epoch
-   * milliseconds (R-A11).
+   * Converts dates without a time zone, and dates in epoch milliseconds, to instants (R-A11).
    * @param calculated the declaration that the client sent.
    */
   settleDates(
@@ -60,8 +59,8 @@ export interface Declarations {
     calculated: unknown,
   ): Promise<{ readonly calculated: unknown; readonly dateZones: readonly string[] }>;
   /**
-   * Prepares variables of an account for answers to clients. Converts the member `calculated` of each variable to the
-   * format that clients read (R-C12), and adds the member `problems` to each variable that has problems.
+   * Prepares variables for answers: converts `calculated` to the format that clients read (R-C12), and adds `problems`
+   * where a variable has problems.
    */
   present(
     queryable: Queryable,
@@ -74,10 +73,9 @@ export interface Declarations {
    */
   lockGraph(transaction: Transaction, accountId: number): Promise<void>;
   /**
-   * Saves each of the given declarations that has no problems. The variables must be stored already. Call `lockGraph`
-   * before the first call of `saveAll`, and `findCycle` after the last call of `saveAll`.
-   * @returns the problems, whose paths begin with `$.calculated`, and the ids of the variables whose declaration was
-   * saved.
+   * Saves the declarations without problems. The variables must be stored already. Call `lockGraph` before the first
+   * call, and `findCycle` after the last call.
+   * @returns the problems (paths begin with `$.calculated`), and the ids of the variables with a saved declaration.
    */
   saveAll(
     transaction: Transaction,
@@ -276,9 +274,8 @@ function saveVariable(declarations: Declarations): BeforeChange {
 }
 
 /**
- * @returns a `Transact` that calls `inTurn` for a change whose body may declare a calculation. If `work` fails because
- * a concurrent request wrote the same mappingConfig or set another variable as the default, the `Transact` repeats
- * `work`.
+ * @returns a `Transact` that calls `inTurn` if the body could declare a calculation. After a conflict with a concurrent
+ *   request, the `Transact` repeats `work`.
  */
 function takeTurns(database: Database, declarations: Declarations): Transact {
   return (caller, body, work) =>
@@ -288,8 +285,8 @@ function takeTurns(database: Database, declarations: Declarations): Transact {
 }
 
 /**
- * @returns true when the body could contain a declaration. This is always true for a JSON Patch, because a patch writes
- *   the whole resource again, including a stored declaration that its operations do not name.
+ * @returns true when the body could contain a declaration. A JSON Patch always could, because a patch writes the whole
+ *   resource again.
  */
 function mayDeclare(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;

@@ -1,8 +1,6 @@
 /**
  * Values that at most one variable of a source may have: each `mappingConfig` (R-D2), and `true` for `isDefault`. The
- * database refuses a second variable with such a value (migrations 0039 and 0041); the check here runs first, because
- * the check names the other variable. The check does not see concurrent writes: a write that conflicts with a
- * concurrent write fails in the database and is repeated.
+ * database enforces this limit (migrations 0039 and 0041). The check here runs first and names the other variable.
  */
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -23,10 +21,8 @@ export interface WrittenVariable {
   readonly isDefault?: unknown;
 }
 
-// Finds a variable that belongs to the source of the written variable and conflicts with the written variable. The
-// other variable conflicts when it has the same mappingConfig, or when it is a default of the source and the write
-// makes the written variable a default too. Older releases allowed several defaults in a source, so a written variable
-// that was already a default of the source does not conflict with the other defaults.
+// Finds a variable of the same source that conflicts with the written variable. A variable that already was a default
+// of the source conflicts with no other default, because older releases allowed several defaults.
 const FIND_OTHER = `
   with written as (
     select coalesce($2::int, stored.source_id) as source_id,

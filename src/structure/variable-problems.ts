@@ -9,8 +9,8 @@
 import { isOffered } from './catalogue/units.ts';
 
 /**
- * SQL condition on a row of the table `variable`. The condition is true when the declaration of the variable refers to
- * a deleted variable, site or source, or to an input whose unit cannot be converted.
+ * SQL condition on the table `variable`: the declaration refers to a deleted resource, or to an input whose unit cannot
+ * be converted.
  */
 export const HAS_PROBLEMS = `exists (
   select from declaration_reference reference

@@ -103,9 +103,7 @@ export type HardDeletion = { readonly deletionId: string } | null;
 
 /**
  * Deletes variables immediately; the background purge removes their points (`point_purge`).
- * @param hard identifies the job of a deletion with hardDelete=true; null for a deletion without hardDelete.
- * @throws {DomainError} conflict when `hard` is null and one of the variables is an input of a variable that is not
- * deleted (R-C7).
+ * @throws {DomainError} conflict when `hard` is null and a remaining variable reads one of the variables (R-C7).
  */
 export async function deleteVariables(
   transaction: Transaction,

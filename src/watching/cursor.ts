@@ -1,7 +1,6 @@
 /**
- * Codec of watch cursors. A cursor contains the reader's position in every variable, as bytes that are opaque to
- * clients. A cursor is self-contained, so it survives restarts of the service and the database. VersionTimestamps and
- * dates are microseconds since 1970. The parts of a cursor, in order:
+ * Codec of watch cursors: opaque bytes with the reader's position in every variable. VersionTimestamps and dates are
+ * microseconds since 1970. The parts of a cursor, in order:
  *
  *   byte 0      format, always 1
  *   varint      number of variables
@@ -9,10 +8,9 @@
  *   varints     for each variable, by ascending id: the difference from the previous id, then the position
  *   4 bytes     CRC-32 of all bytes before it, little-endian
  *
- * The position AT_BEGINNING is the varint 0. Any other position is the varint
- * (greatest VersionTimestamp - VersionTimestamp of the position + 1), followed by the date of the position. The date
- * infinity is encoded as 0. Any other date is encoded as 1 (in or after 1970) or 2 (before 1970), followed by the
- * distance from the start of 1970.
+ * The position AT_BEGINNING is the varint 0. Any other position is the varint (greatest VersionTimestamp -
+ * VersionTimestamp of the position + 1), then the date of the position. The date infinity is 0. Any other date is 1 (in
+ * or after 1970) or 2 (before 1970), then the distance from the start of 1970.
  */
 import { crc32 } from 'node:zlib';
 import { MAX_INT4 } from '../platform/limits.ts';

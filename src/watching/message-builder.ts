@@ -5,8 +5,8 @@ import type { ChangePosition } from '../points/read/read-changes.ts';
 import { partsOf, textBytesOf } from '../points/split-chunk.ts';
 
 /**
- * Points of a message. All watches that share a read share this object, so that the points are encoded only once in
- * each format (`encodeOnce`).
+ * Points of a message. Watches that share a read share this object, so that each format is encoded only once
+ * (`encodeOnce`).
  */
 export interface WatchedPoints {
   /** Chunks of one variable each; the points of a variable are in order of VersionTimestamp and date. */

@@ -70,10 +70,9 @@ export interface WatchServer {
 // a hundred million rows.
 const SORT_MS = 600_000;
 
-// A slow client may hold a snapshot for READ_STALL_SEC + PATIENCE_PER_WORK * T, where T is the time that the database
-// has worked on the snapshot. There is a limit because an open snapshot blocks vacuum. The limit grows with T because T
-// is the work that is lost at the limit: a client that exceeds the limit needs a new snapshot, and the database must
-// repeat the sort.
+// A slow client may hold a snapshot for at most READ_STALL_SEC + PATIENCE_PER_WORK * T, because an open snapshot blocks
+// vacuum. T is the time that the database has worked on the snapshot. A larger T allows more time, because a new
+// snapshot would repeat the work.
 const PATIENCE_PER_WORK = 10;
 
 // Maximum time that a watch waits for a permit: the longest time of a timer, 24 days.
@@ -143,8 +142,8 @@ function openReading({ config, log, dictionary }: WatchingServices) {
 }
 
 /**
- * Opens a semaphore. If there are several permits, an account may hold all permits except one. If there is only one
- * permit, any account may hold this permit (R-A14).
+ * Opens a semaphore. An account may hold all permits except one; if there is only one permit, any account may hold this
+ * permit (R-A14).
  */
 function openPermits(resource: string, permits: number): Pick<FairSemaphore, 'enter'> {
   return openFairSemaphore({

@@ -1,7 +1,4 @@
-/**
- * Semaphore whose callers can share one run of the same work. When several watches need the same points, one read of
- * these points therefore serves all these watches.
- */
+/** Semaphore whose callers can share one run of the same work. One read then serves all watches of the same points. */
 import type { FairSemaphore } from '../platform/shares/fair-semaphore.ts';
 
 export interface Joining {
@@ -16,10 +13,10 @@ export interface Joining {
 
 export interface CoalescingSemaphore<Result> {
   /**
-   * Runs `work` with one permit, or joins a run that has the same key and has not begun. A run that has begun cannot be
-   * joined, so the result always includes all writes committed before the call.
-   * @throws the reason of `signal` when `signal` aborts while the caller waits. A caller without a key waits for the
-   * permit; a caller with a key waits for the result. The other callers that share the run still get the result.
+   * Runs `work` with one permit, or joins a run that has the same key and has not begun. So the result includes all
+   * writes committed before the call.
+   * @throws the reason of `signal` when `signal` aborts while the caller waits. Other callers of the run still get the
+   *   result.
    */
   run(joining: Joining, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }

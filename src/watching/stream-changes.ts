@@ -16,11 +16,10 @@ export type Change =
   | { readonly kind: 'complete'; readonly changes: readonly ChangedVariable[] };
 
 /**
- * Reads one snapshot and streams the points that come after the reader's positions, variable by variable (R-J1).
+ * Streams the points after the reader's positions from one snapshot, variable by variable (R-J1).
  * @param positions the reader's position in each variable that may have changed.
  * @param scales unit conversion by variable id.
- * @throws the errors of `readChanges`; the reason of `signal` when `signal` aborts; the error of a terminated
- * connection (see `streamInSnapshot`).
+ * @throws the errors of `readChanges` and `streamInSnapshot`.
  */
 export function streamChanges(
   database: Database,

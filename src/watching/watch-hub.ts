@@ -254,10 +254,7 @@ async function findStates(
   return found;
 }
 
-/**
- * Returns true when the state is unchanged since the previous poll. Then no watch needs a comparison: the previous poll
- * compared the state with every watch that was open at that time, and a watch that opened later has read the state.
- */
+/** Returns true when the state is unchanged since the previous poll. Then every watch already knows the state. */
 function isSame(before: VariableState | undefined, now: VariableState): boolean {
   return (
     before !== undefined &&
@@ -268,10 +265,7 @@ function isSame(before: VariableState | undefined, now: VariableState): boolean 
   );
 }
 
-/**
- * Wakes the watch when the watch has missed a write. Ends the watch when the variable is deleted or is hidden from the
- * caller.
- */
+/** Wakes a watch that has missed a write. Ends the watch if the variable is deleted or hidden from the caller. */
 function compare({ watch, caller }: Entry, variableId: number, now: VariableState | undefined): void {
   if (!now || !isVisible(caller, now)) {
     watch.end(notFound(variableId));
@@ -282,8 +276,8 @@ function compare({ watch, caller }: Entry, variableId: number, now: VariableStat
 }
 
 /**
- * Applies the result of an access check that began at `startMs`. If the check could not be completed, for example
- * because a dependency was unavailable, the watch continues for MAX_UNCHECKED_MS after its last successful check.
+ * Applies the result of an access check that began at `startMs`. If the check could not be completed, the watch
+ * continues for MAX_UNCHECKED_MS after its last successful check.
  */
 function applyAccess(
   entry: Entry,

@@ -1,6 +1,6 @@
 /**
- * Finds the variables that a watch request (R-J1) selects, and the reader's position in each of these variables.
- * Refuses a watch request that names a variable or source if the caller is not allowed to see this variable or source.
+ * Finds the variables of a watch request (R-J1), and the reader's position in each of these variables. Refuses the
+ * request if the caller is not allowed to see one of its variables or sources.
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -58,9 +58,8 @@ export async function resolveWatch(
 }
 
 /**
- * Finds the reader's position in each variable. If the database was restored from a backup, the position in a cursor
- * can be later than the last write to the variable. In this case, the reader has received all stored versions, so the
- * position of the last write is used.
+ * Finds the reader's position in each variable. After a restore from a backup, a cursor can be later than the last
+ * write. The position of the last write is then used.
  */
 async function findPositions(
   database: Database,

@@ -38,15 +38,9 @@ export interface WatchReading {
   readonly dictionary: Dictionary;
   /** Permits for short reads. A short read collects a limited number of points, and can serve several watches. */
   readonly short: CoalescingSemaphore<readonly BuiltMessage[] | undefined>;
-  /**
-   * Permits for long reads. A long read can send any number of points. A watch holds its permit until the client has
-   * taken the points. The permits are divided among accounts (R-A14).
-   */
+  /** Permits for long reads, divided among accounts (R-A14). A long read can send any number of points. */
   readonly long: Pick<FairSemaphore, 'enter'>;
-  /**
-   * Returns the maximum total time, in ms, for which a long read waits for the client to take messages. `workMs` is the
-   * time that the other steps of the read have taken.
-   */
+  /** Returns the maximum total wait of a long read for its client, in ms. `workMs`: time of its other steps, in ms. */
   readonly patienceMs: (workMs: number) => number;
 }
 
@@ -68,12 +62,10 @@ export interface WatchOptions {
 // database is, the more points a round reads.
 const PAUSES_PER_ROUND = 3;
 const MAX_PAUSE_MS = 500;
-// A round first performs a short read, which collects all points before any are sent. If the short read exceeds one of
-// these limits, the round performs a long read instead.
+// If the short read of a round exceeds one of these limits, the round performs a long read instead.
 const MAX_COLLECTED_POINTS = 10_000;
 const MAX_COLLECT_MS = 2000;
-// Watches share a read only if it has at most this number of variables. With more variables, comparing the keys of the
-// reads costs more than sharing a read saves.
+// Maximum number of variables of a shared read. With more variables, comparing keys costs more than sharing saves.
 const MAX_COALESCED_VARIABLES = 100;
 
 /** One watch. The hub calls `markChanged`, `heartbeat` and `end`. */
@@ -157,8 +149,8 @@ export class Watch {
   }
 
   /**
-   * Reads the points of the changed variables and sends them to the client. When the client stalls, the round ends its
-   * read and frees the database connection. The next round continues from the positions that the client has reached.
+   * Reads the points of the changed variables and sends them to the client. If the client stalls, the next round sends
+   * the rest.
    */
   async #round(): Promise<void> {
     const variableIds = [...this.#changed];
@@ -227,8 +219,8 @@ export class Watch {
   }
 
   /**
-   * Performs a long read, and sends each message while the read continues. The read ends early when the client takes
-   * the messages so slowly that the read holds its snapshot for too long. The next round then reads the rest.
+   * Performs a long read, and sends each message while the read continues. If the client is too slow, the read ends
+   * early, because it must not hold its snapshot for too long.
    */
   async #stream(variableIds: readonly number[]): Promise<void> {
     const builder = this.#builder();

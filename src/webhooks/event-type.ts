@@ -2,9 +2,8 @@
 import type { EventName } from '../platform/database/outbox.ts';
 
 /**
- * For each type of event, whether a webhook may filter the events by site, source or variable. For an event about a
- * push or a file, the filter checks the variables of the event's points. An event about a user or an invitation
- * concerns no site, source or variable.
+ * Whether a webhook may filter the events of a type by site, source or variable. Events about users and invitations
+ * concern none of these.
  */
 const IS_FILTERABLE = {
   DataPushCompleted: true,

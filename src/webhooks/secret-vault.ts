@@ -17,15 +17,13 @@ export interface SecretVault {
   readonly keyId: string | undefined;
   seal(text: string, accountId: number): string;
   /**
-   * @returns the opened text. When `stored` was never sealed, returns `stored` unchanged.
-   * @throws {Error} when the key that sealed the text is missing, when the sealed text was altered, or when the sealed
-   * text belongs to another account.
+   * @returns the plain text; `stored` itself when `stored` was never sealed.
+   * @throws {Error} when the key is missing, or when the sealed text was altered or belongs to another account.
    */
   open(stored: string, accountId: number): string;
   /**
-   * Seals `stored` with the key `keyId`, whether `stored` is plain text or is sealed with another key.
-   * @returns the newly sealed text; undefined when `stored` is already sealed with `keyId`, or when the vault has no
-   * keys.
+   * Seals a plain text, or a text sealed with another key, with the key `keyId`.
+   * @returns the sealed text; undefined when `stored` is already sealed with `keyId`, or when the vault has no keys.
    */
   renew(stored: string, accountId: number): string | undefined;
 }

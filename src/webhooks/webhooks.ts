@@ -24,10 +24,7 @@ const WEBHOOK_COLUMNS = `id, name, url, event_type as "eventType", is_enabled as
               replace(to_jsonb(last_attempt_date) #>> '{}', '+00:00', 'Z')) end as "lastExecution",
   success_count as "successCount", failure_count as "failureCount"`;
 
-/**
- * Columns of a WebhookTarget. While the former secret is valid, `secrets` has it too, and messages are signed with both
- * secrets (R-I3).
- */
+/** Columns of a WebhookTarget. While the former secret is valid, `secrets` contains both secrets (R-I3). */
 export const TARGET_COLUMNS = `url, http_method as "httpMethod", headers, body_template as "bodyTemplate",
   array_remove(array[secret, case when former_secret_until > clock_timestamp() then former_secret end], null)
     as secrets`;
@@ -79,8 +76,7 @@ function openRow(vault: SecretVault, { headers, ...row }: WebhookRow, accountId:
 }
 
 /**
- * Reads a webhook, including its secret, and locks the webhook against changes and deletion until the end of the
- * transaction (R-I1).
+ * Reads a webhook with its secret, and locks the webhook until the end of the transaction (R-I1).
  * @throws {DomainError} not_found, in the same cases as `getWebhook`.
  */
 export async function lockWebhook(
@@ -118,10 +114,9 @@ export async function insertWebhook(
 }
 
 /**
- * Writes the fields of a webhook whose row the transaction has locked. When the secret changes, the former secret stays
- * valid for `overlapHours` (R-I3). Enabling the webhook or changing the URL resets the failure period and the pause of
- * the webhook.
- * @param secret a secret that differs from the current secret; null keeps the current secret.
+ * Writes the fields of a locked webhook. When the secret changes, the former secret stays valid for `overlapHours`
+ * (R-I3). Enabling the webhook or changing its URL ends the failure period and the pause.
+ * @param secret must differ from the current secret; null keeps the current secret.
  * @throws {Error} when the row does not exist.
  */
 export async function updateWebhook(

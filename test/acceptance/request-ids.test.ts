@@ -1,7 +1,4 @@
-/**
- * A request causes work in the roles api, grpc, ingester and calculator. The log lines about this work contain the id
- * of the request (R-A10, R-K4).
- */
+/** The roles api, grpc, ingester and calculator log the id of the request that caused the work (R-A10, R-K4). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -62,7 +59,7 @@ const withId = (requestId: string) => ({ headers: { 'x-request-id': requestId } 
 
 describe('request ids: log lines (R-A10)', () => {
   test.each([1, 2_000])(
-    'when a push of %i point(s) causes two runs, the lines of the push and the lines of both runs have the id of the request',
+    'the lines of a push of %i point(s) and of both triggered runs have the request id',
     async (count) => {
       const requestId = `push-of-${count}`;
       const start = Date.UTC(2026, 2, count % 28);
@@ -101,7 +98,7 @@ describe('request ids: log lines (R-A10)', () => {
     await lineOf('file', 'calculation ended', { variableId: doubled });
   });
 
-  test('the log line of a gRPC call has the account id and the id of the call, even when the call is refused', async () => {
+  test('the log line of a gRPC call, refused or not, has the id of the call', async () => {
     const reader = createGrpcReader(roles.grpc, api.token);
     await reader.readPoints({ variableIds: [input] });
     const line = await lineOf('grpc-test', 'call', { method: 'ReadPoints', accountId: world.accountId });
@@ -118,7 +115,7 @@ describe('request ids: log lines (R-A10)', () => {
   });
 });
 
-test('request ids: no pushed value, script, token, client secret or password appears in the log of pushes, a forced update, an upload and gRPC calls (R-K4)', () => {
+test('request ids: no pushed value, script, token, client secret or password appears in the log (R-K4)', () => {
   for (const secret of [String(VALUE), 'inputVariables', api.token ?? 'no token', CLIENT.secret, PASSWORD]) {
     expect(roles.log()).not.toContain(secret);
   }

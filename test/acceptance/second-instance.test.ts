@@ -1,7 +1,4 @@
-/**
- * Runs `npm start` while other processes use the default ports of `npm start`. Also runs a role while another process
- * uses the port of the role.
- */
+/** Runs `npm start` while its default ports are in use, and a role while its port is in use. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -82,10 +79,7 @@ async function occupy(port: number): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
-/**
- * Creates a second clone. The clone contains the files that the service needs to start, and a link to the installed
- * packages.
- */
+/** Creates a second clone: the files that the service needs, and a link to the installed packages. */
 function cloneCheckout(): string {
   const clone = mkdtempSync(join(tmpdir(), 'tidemark-clone-'));
   cleanUps.push(() => rmSync(clone, { recursive: true, force: true }));

@@ -109,7 +109,7 @@ describe('shipped clients: the existing Python clients', () => {
     }
   });
 
-  test('can push to /api/data/ (the path ends with a slash), both without a query and with a malformed query (R-A3)', async () => {
+  test('can push to /api/data/ without a query and with a malformed query (R-A3)', async () => {
     const { access } = await token();
     for (const query of [
       '',
@@ -122,7 +122,7 @@ describe('shipped clients: the existing Python clients', () => {
     }
   });
 
-  test('can push a gzipped body that has member names in any letter case, ids and values as text, dates without a zone, and null members (R-A3, R-A4, R-D4)', async () => {
+  test('can push a gzipped body with names in any letter case and values as text (R-A3, R-A4, R-D4)', async () => {
     const { access } = await token();
     const body = [
       {

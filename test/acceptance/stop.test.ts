@@ -1,7 +1,4 @@
-/**
- * Every process ends in time after SIGTERM, even when connections are open, the log is closed, or Redis or the database
- * is unavailable (R-K2).
- */
+/** Every process ends in time after SIGTERM, even with open connections or without a database (R-K2). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEventStream } from '../support/clients/event-stream.ts';

@@ -21,10 +21,7 @@ const NOTIFIED_MS = 5000;
 
 let world: World;
 let processes: readonly RoleProcess[];
-/**
- * Two clients of the same manager, each connected to a different process: `near` changes the structure, and `far` must
- * see the change.
- */
+/** Clients of one manager at two processes: `near` changes the structure, and `far` must see the change. */
 let near: ApiClient;
 let far: ApiClient;
 let grpcAddress: string;
@@ -106,7 +103,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect((await push('old')).outcome).toBe('accepted');
   });
 
-  test.concurrent('after a change of `mappingConfig` and divider, the next uploaded file is read with the new values; after the variable is deleted, the next uploaded file is rejected (R-E3)', async () => {
+  test.concurrent('the next uploaded file uses a changed `mappingConfig` and divider, and is rejected for a deleted variable (R-E3)', async () => {
     const { sourceSerialNumber, variableId, change, remove } = await createMapped();
     const upload = async (mappingConfig: string, value = 1) => {
       const date = nextDate();
@@ -164,7 +161,7 @@ describe('structure: a change in one process, seen by another', () => {
     grpc.close();
   });
 
-  test.concurrent('when a user loses access to a site, reads and pushes at this site are refused long before the cached access expires (R-B5, R-B9)', async () => {
+  test.concurrent('when a user loses access to a site, reads and pushes there are refused within seconds (R-B5, R-B9)', async () => {
     const { variableId } = await createMapped();
     const userId = await world.addUser('una@example.test', { role: 'USER', mayPush: true, sites: [siteId] });
     const una = await signIn(processes[1]?.http ?? '', undefined, 'una@example.test');

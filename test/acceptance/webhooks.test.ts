@@ -1,7 +1,4 @@
-/**
- * Tests every webhook event type with running server processes: a request causes the event, and a receiver gets the
- * message (R-I2, §6).
- */
+/** With running server processes, every webhook event type reaches a receiver (R-I2, §6). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventType } from '../../src/webhooks/event-type.ts';
 import { EVENT_TYPES } from '../../src/webhooks/event-type.ts';

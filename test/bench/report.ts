@@ -1,15 +1,12 @@
 /**
- * Figures of a benchmark. Each figure is a measured value divided by its limit. The limit is a constant, or is measured
- * too. In the second case, the two measurements alternate in the same run.
+ * Figures of a benchmark. Each figure is a measured value divided by its limit. If the limit is measured too, the two
+ * measurements alternate.
  */
 import { writeFileSync } from 'node:fs';
 
 export interface Figure {
   readonly name: string;
-  /**
-   * Text that is printed after the ratio, for example `of raw COPY BINARY`. The ratio is `ours` divided by `limit`; the
-   * text says what `limit` is.
-   */
+  /** Text after the printed ratio; says what `limit` is, for example `of raw COPY BINARY`. */
   readonly ratioOf: string;
   /** Median of the ratios of all rounds. */
   readonly ratio: number;

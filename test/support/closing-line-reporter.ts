@@ -1,7 +1,6 @@
 /**
- * Ends the output with `N passed, N failed`, whatever else is printed before. A file that could not be loaded counts as
- * one failure, and so does an error outside any test. The process exits with 1 after a failure, and also when both
- * numbers are 0.
+ * Ends the output with `N passed, N failed`. The process exits with 1 after a failure, and also when both numbers are
+ * 0.
  */
 import { writeSync } from 'node:fs';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';

@@ -1,5 +1,4 @@
-# These functions make variables, inputs and dates in the form in which a script receives them. Exception: the inputs
-# have no columns Version and Tags.
+# Variables, inputs and dates in the form that a script receives, but without the columns Version and Tags.
 variable <- function(granularity, base, quantity = "Averaged", zone = "Europe/Brussels") {
   list(Granularity = granularity, GranularityTimeBase = base, QuantityType = quantity, SourceTimeZoneId = zone)
 }

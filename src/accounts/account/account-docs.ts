@@ -1,6 +1,5 @@
 /**
- * OpenAPI operations for the account in which the caller works, for the audit trail of this account, for the accounts
- * that the caller may use, and for the sessions and the password of the caller (R-A9, §4.1, §4.6).
+ * OpenAPI operations for accounts, for the audit trail, and for the caller's sessions and password (R-A9, §4.1, §4.6).
  */
 import { z } from 'zod';
 import {
@@ -82,7 +81,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'put', path: '/account', operationId: 'updateAccount', tag, summary: 'Change the account' },
     description:
-      'A member that is absent keeps its value. Null clears `currency`, `smsSettings`, `emailSettings` and each member of `smsSettings` and `emailSettings`; no other member may be null. `fieldMask` limits the change to the members that it names.',
+      'An absent member keeps its value. Null clears `currency`, `smsSettings`, `emailSettings` and the members of these settings. No other member may be null. `fieldMask` limits the change to the members that it names.',
     access: MANAGERS,
     query: ACCOUNT_CHANGE_QUERY,
     body: jsonBody(
@@ -127,7 +126,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/user/signOut', operationId: 'signOutEverywhere', tag, access: ALL_USERS },
     summary: 'End every session of the caller',
     description:
-      'Ends the browser sessions of the caller and revokes all refresh tokens of the caller. Access tokens that were issued before this call are refused too, except tokens that were issued within the same second.',
+      'Ends the browser sessions of the caller and revokes all refresh tokens of the caller. Access tokens from before this call are refused too, except tokens from the same second.',
     answers: [emptyAnswer('Every session has ended.')],
   },
   {

@@ -23,8 +23,7 @@ const maskNames = choicesParameter(
 );
 
 /**
- * Query parameter with the names of JSON members of the account. Its parsed value lists these names in display order,
- * or is undefined when the request gives no name.
+ * Query parameter: names of JSON members of the account, in display order; undefined when the request gives no name.
  */
 const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {
   ...maskNames,

@@ -139,17 +139,11 @@ function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unk
 
 export interface ProfileOptions {
   readonly directory: UserDirectory;
-  /**
-   * URLs to which the page for changing the password may send the user back. A requested URL must equal one of these
-   * URLs exactly. The first URL is the default.
-   */
+  /** URLs to which the page for changing the password may send the user back. The first URL is the default. */
   readonly returnUrls: readonly string[];
 }
 
-/**
- * Routes for the caller's own password (§4.6, R-B13): one returns the URL of the issuer's page where users change their
- * password; the other refuses to change the password through the API.
- */
+/** Routes for the caller's own password (§4.6, R-B13). Passwords are changed only on a page of the issuer. */
 export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<AccountEnv> {
   return new Hono<AccountEnv>()
     .get('/user/updatePasswordLink', (c) => {

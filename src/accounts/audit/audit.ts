@@ -74,8 +74,8 @@ export interface NewAuditEntry {
 }
 
 /**
- * Who made the change. For an operator command, `requestId` is null, and `accountId` is set only if the command
- * concerns one account.
+ * Who made the change. For an operator command, `requestId` is null. If the command concerns no account, `accountId` is
+ * null.
  */
 export interface AuditActor {
   readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };

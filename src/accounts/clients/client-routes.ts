@@ -1,6 +1,6 @@
 /**
- * Routes of OAuth clients and signing keys (§5). Only ADMIN users may call these routes, because clients and keys
- * belong to the whole installation, and no user is asked for consent to a client.
+ * Routes of OAuth clients and signing keys (§5). Only ADMIN users may call these routes, because clients and keys serve
+ * all accounts.
  */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
@@ -156,8 +156,8 @@ function change<Result>(
 }
 
 /**
- * Writes an audit entry that belongs to no account, because clients and keys belong to no account. Only ADMIN users may
- * read such an entry.
+ * Writes an audit entry without an account, because clients and keys belong to no account. Only ADMIN users may read
+ * the entry.
  */
 function audit(transaction: Transaction, c: Context<Env>, entry: NewAuditEntry): Promise<void> {
   return writeAudit(transaction, auditContextOf(c), { ...entry, accountIds: [] });

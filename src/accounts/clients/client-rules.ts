@@ -13,8 +13,8 @@ export interface ClientRegistration {
 export interface ClientProblem {
   readonly member: keyof ClientRegistration;
   /**
-   * The rule that the input violates, such as `must be …`. An error message begins with the name of the JSON member or
-   * of the command-line option, followed by this rule.
+   * The violated rule, such as `must be …`. An error message puts the name of the JSON member or command-line option
+   * before the rule.
    */
   readonly rule: string;
 }

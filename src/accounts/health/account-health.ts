@@ -1,9 +1,7 @@
 /**
- * Reports what needs the attention of the users of an account (`GET /account/health`): silent variables, failing
- * calculations, rejected pushes, files with errors, disabled webhooks, waiting work. Every query uses an index or makes
- * one pass over the account's variables, which takes 0.15 s for 100,000 variables. A USER sees only variables that this
- * USER may read, only this USER's rejected pushes and files with errors, and no webhooks. Whatever the role of the
- * caller, the counts of waiting work include the work of the whole account.
+ * Reports what needs the attention of the users of an account (`GET /account/health`). A USER sees only variables that
+ * the USER may read, only the USER's own pushes and files, and no webhooks. For every role, the counts of waiting work
+ * are those of the whole account. Every query uses an index or makes one pass over the account's variables.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';
@@ -257,8 +255,8 @@ function itemsOf(relation: string, order: string): string {
 }
 
 /**
- * @returns the caller's user id if the caller is a USER, because a USER sees only their own pushes and files (R-D7,
- * R-E1). Returns null for the other roles, which see the pushes and files of all users of the account.
+ * @returns the caller's user id if the caller is a USER, otherwise null. A USER sees only their own pushes and files
+ *   (R-D7, R-E1).
  */
 function ownOnly({ role, userId }: Caller): string | null {
   return role === 'USER' ? userId : null;

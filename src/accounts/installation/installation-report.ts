@@ -1,7 +1,6 @@
 /**
- * Report on the installation for its operator (`GET /admin/operate`): connected roles, figures of recent runs, the
- * slowest scripts, the busiest accounts, the clients, and the signing keys. Every query uses an index or reads a
- * limited number of rows, so the call stays cheap however much is stored.
+ * Report on the installation for its operator (`GET /admin/operate`). Every query uses an index or reads a limited
+ * number of rows, so the call stays cheap.
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Accepts an invitation (§3, R-B10); the token in the link of the invitation is the credential. The user whose name is
- * the invited email address joins the account. If no such user exists, a new user is created.
- */
+/** Accepts invitations (§3, R-B10). The credential is the token in the link of the invitation. */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { appendEvents } from '../../platform/database/outbox.ts';
@@ -40,10 +37,8 @@ interface ExistingUser {
 }
 
 /**
- * Accepts an invitation (§3, R-B10). A new user gets a temporary password by email. An existing user who is not yet a
- * member becomes a member and keeps their role, because a user has the same role in all accounts. If this existing user
- * has not proven that the email address is theirs, the old password is revoked and a temporary password is sent by
- * email.
+ * Accepts an invitation (§3, R-B10). The user whose name is the invited email address joins the account. If no user has
+ * this name, a user is created.
  * @throws {DomainError} not_found when the token is unknown, used or expired; conflict when `joinAccount` or
  *   `finishNewUser` throws it; dependency_unavailable when the directory fails.
  */
@@ -96,11 +91,10 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 }
 
 /**
- * Adds an existing user to the account if the user is not yet a member, and always notifies the user by email. If an
- * added user has not proven that the email address is theirs, a temporary password is also sent by email: a manager of
- * another account may have created this user, and would then know the old password.
- * @throws {DomainError} conflict when a user who is not yet a member does not match the invitation: the email addresses
- * differ, or a MANAGER was invited as a USER.
+ * Makes an existing user a member of the account, and notifies the user by email. If a new member's email address is
+ * not proven, a temporary password replaces the old password. The manager who created the user may know the old
+ * password.
+ * @throws {DomainError} conflict when `assertMatches` throws it.
  */
 async function joinAccount(
   transaction: Transaction,
@@ -122,9 +116,9 @@ async function joinAccount(
 }
 
 /**
- * Requires that the user has the email address of the invitation, and that the user does not get more rights in the
- * account than the invitation grants. A user has the same role in all accounts, so a MANAGER who was invited as a USER
- * is refused. An ADMIN is accepted, because an ADMIN may use every account anyway.
+ * Requires that the user has the email address of the invitation. A MANAGER who was invited as a USER is refused,
+ * because a user has the same role in all accounts. An ADMIN is accepted, because an ADMIN may use every account
+ * anyway.
  */
 function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser): void {
   if (existing.email?.toLowerCase() !== email.toLowerCase()) {

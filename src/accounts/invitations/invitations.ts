@@ -174,10 +174,7 @@ export interface OpenInvitation extends Invitation {
   readonly accountId: number;
 }
 
-/**
- * @returns the open invitation that has this token; undefined when the token is unknown, or when the invitation was
- * accepted or has expired (R-B10).
- */
+/** @returns the open invitation that has this token; undefined when the token is unknown, used or expired (R-B10). */
 export async function findOpenInvitation(
   database: Queryable,
   token: string,

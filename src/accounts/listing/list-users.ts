@@ -50,8 +50,8 @@ export function listUsersOfAccount(selection: UserSelection): UserListing {
 }
 
 /**
- * Lists the users of every account the caller may use, sorted by user name (§4.3). For each user, the listing names the
- * accounts of the user, but only those that the caller may use.
+ * Lists the users of every account the caller may use, sorted by user name (§4.3). A user is listed with only
+ * those accounts that the caller may use.
  * @param accountIds the accounts whose users are listed; empty means every account the caller may use.
  */
 export function listVisibleUsers(selection: UserSelection, accountIds: readonly number[]): UserListing {

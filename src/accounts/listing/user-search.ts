@@ -90,7 +90,6 @@ const CLAIM = /(?:^|\.)claims(?:\[(\d{1,6})\])?\.[^.]*$/i;
 
 /**
  * Parameter for one member of the objects in `Claims`, such as `Claims[1].ClaimType`. `Claims.ClaimType` means index 0.
- * The member must directly follow `Claims` or `Claims[index]`; all other names are ignored.
  */
 function claimParameter(description: string, maxLength: number): QueryParameter<readonly IndexedText[]> {
   return {
@@ -200,8 +199,7 @@ function parseFilter(query: QueryValues<typeof SEARCH>): UserFilter {
     return parseInput(filterSchema, given, 'query');
   } catch (error) {
     if (!(error instanceof DomainError) || !error.details) throw error;
-    // The schema numbers the claims 0, 1, 2 and so on. The numbers in the query string may have gaps, so an error names
-    // the number from the query string.
+    // An error must name the number from the query string, because the schema numbers the claims without gaps.
     const toIndexInQuery = (_path: string, at: string) => `query.claims[${indices[Number(at)]}]`;
     throw invalidInput(
       error.details.map((detail) => ({ ...detail, path: detail.path.replace(CLAIM_PATH, toIndexInQuery) })),
@@ -220,8 +218,7 @@ function readFilter(
       `must be one of ${names} when BusinessKeys.Values is given`,
     );
   }
-  // When a query repeats a parameter such as `Claims[0].ClaimType`, the last text that is not empty wins. A claim type
-  // without a claim value matches every value of the claim.
+  // If a query repeats a parameter such as `Claims[0].ClaimType`, its last non-empty text wins.
   const textAt = (texts: readonly IndexedText[], at: number) =>
     texts.findLast(({ index, text }) => index === at && text !== '')?.text;
   const claims = claimIndices.map((index) => {

@@ -1,7 +1,6 @@
 /**
- * Routes that list and change claims (§4.2). Under the path of a user, a POST can change a claim only if the claim's
- * type begins with `datapusher.`. The other routes that change claims take the user from the body, and change claims of
- * any type.
+ * Routes that list and change claims (§4.2). Only the POST routes under the path of a user require that the claim type
+ * begins with `datapusher.`.
  */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
@@ -20,8 +19,8 @@ import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claim
 const DATA_PUSHER = /^datapusher\./;
 
 /**
- * Routes of claims (§4.2). Mount these routes before the routes of a single user, because `:userId` in a path of a
- * single user also matches `claims` and `claim`.
+ * Routes of claims (§4.2). Mount these routes before the routes of a single user, because `:userId` also matches
+ * `claims` and `claim`.
  */
 export function claimRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
@@ -111,7 +110,7 @@ async function changeInTransaction(
 }
 
 /**
- * Requires that, for each claim in `claims`, the user has a claim of the same type.
+ * Requires that the user has a claim of each type in `claims`.
  * @throws {DomainError} not_found when the user lacks such a claim.
  */
 async function assertClaims(

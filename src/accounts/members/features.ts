@@ -37,10 +37,7 @@ export async function listAccountFeatures(
   return withLevels(kind, rows, 'Admin', await listOwnFeatures(database, accountId, kind));
 }
 
-/**
- * @returns all features, each with the level that the user has in the account: `None` if the feature was not granted
- * (§4.2).
- */
+/** @returns all features with the user's level in the account; `None` if a feature was not granted (§4.2). */
 export async function listUserFeatures(
   database: Queryable,
   accountId: number,
@@ -54,10 +51,7 @@ export async function listUserFeatures(
   return withLevels(kind, rows, 'None', await listOwnFeatures(database, accountId, kind));
 }
 
-/**
- * @returns the entries of the given kind that the account added. An account cannot add secondary accesses, because all
- *   of them are built in.
- */
+/** @returns the features of this kind that the account added. All secondary accesses are built in. */
 async function listOwnFeatures(
   database: Queryable,
   accountId: number,

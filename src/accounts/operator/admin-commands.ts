@@ -130,8 +130,8 @@ type Command = (services: CommandServices, values: Values) => Promise<void>;
 
 interface CommandServices extends Omit<AdminServices, 'operatorName'> {
   /**
-   * @returns the actor of audit entries: the operator.
-   * @param accountId id of the account to which the entries belong; without it, only ADMIN users may read the entries.
+   * @returns the operator, who is the actor of the audit entries.
+   * @param accountId account of the entries. Only ADMIN users may read entries without an account.
    */
   readonly auditor: (accountId?: number) => AuditActor;
 }

@@ -59,8 +59,8 @@ async function setTemporaryPassword(
   userName: string,
 ): Promise<string> {
   const password = await directory.setTemporaryPassword(transaction, userId);
-  // The operator hands the password to the owner of the email address. Because of this update, the embedded directory
-  // counts the address as proven once the owner has replaced the password.
+  // The operator hands the password to the owner of the email address. So the address counts as proven when the owner
+  // replaces the password.
   await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
   if (password !== undefined) return password;
   throw new DomainError(

@@ -1,6 +1,6 @@
 /**
- * The operator's command `feature` (§4.1): adds a feature to an account, and sets the highest level of this feature
- * that users of the account can be given. The levels that users already have do not change.
+ * The operator's command `feature` (§4.1): adds a feature to an account, and sets the highest level that users can get.
+ * The levels that users already have do not change.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -12,10 +12,9 @@ import { type FeatureLevel, listAccountFeatures } from '../members/features.ts';
 const LEVELS = ['None', 'Read', 'Write', 'Admin'] as const satisfies readonly FeatureLevel[];
 
 /**
- * Adds the feature `name` if the account does not have it. If `level` is given, sets the highest level of the feature
- * to `level`. Without `name`, changes nothing.
+ * Adds or changes the feature `name`; without `name`, changes nothing.
  * @returns a line for each feature of the account.
- * @throws {DomainError} invalid_input for a level without a name, and for an unknown level; the errors of `addEntry`.
+ * @throws {DomainError} invalid_input for a level without a name; the errors of `setFeature`.
  */
 export async function describeFeatures(
   database: Database,
@@ -32,8 +31,8 @@ export async function describeFeatures(
 }
 
 /**
- * Adds the feature `name` if the account has no feature with this name, ignoring case. If `level` is given, sets the
- * highest level of the new or existing feature to `level`.
+ * Adds the feature `name` if the account lacks it, ignoring case. If `level` is given, sets the feature's highest
+ * level.
  * @throws {DomainError} invalid_input for an unknown level; the errors of `addEntry`.
  */
 async function setFeature(

@@ -26,11 +26,13 @@ const MAILS_WITH_SECRETS = ['temporary_password', 'password_reset'];
 export type WrittenLock = z.output<typeof lockSchema>;
 
 /**
- * Saves the fields in `written` to a user (§4.2); the user's other fields stay unchanged.
- * @throws {DomainError} the errors of `lockTargetUser`; permission_denied for a role above the caller's; conflict when
- * the name is taken, when Keycloak has another user with the email address, when callers change their own role, and
- * when `written` has claims, features or sites for a user who does not belong to the caller's account; invalid_input
- * for features and sites that cannot be granted; dependency_unavailable when Keycloak fails.
+ * Saves the fields in `written` to a user (§4.2).
+ * @throws {DomainError} the errors of `lockTargetUser`, and:
+ * - permission_denied: the role is above the caller's.
+ * - conflict: the name or email address is taken, or callers change their own role.
+ * - conflict: `written` has claims, features or sites, but the user belongs only to other accounts.
+ * - invalid_input: features or sites cannot be granted.
+ * - dependency_unavailable: Keycloak fails.
  */
 export async function saveUser(
   transaction: Transaction,
@@ -130,8 +132,8 @@ declare module '../../platform/database/outbox.ts' {
 }
 
 /**
- * Creates a new user in the directory, and appends the event `UserCreated`. If the user has an email address, also
- * queues the email with the temporary password (§4.2).
+ * Creates a new user in the directory, and appends the event `UserCreated`. Queues the email with the temporary
+ * password if the user has an email address (§4.2).
  * @throws {DomainError} conflict when the directory already has the name or address; dependency_unavailable when the
  * directory fails.
  */
@@ -215,8 +217,8 @@ export async function deleteUser(
 
 /**
  * Lets a user choose a new password: `directory` sends the user a link by email (§4.2).
- * @throws {DomainError} the errors of `lockTargetUser`; conflict for a user without an email address, and for a user
- * whom Keycloak has disabled, for example after a lock without an end date; dependency_unavailable when Keycloak fails.
+ * @throws {DomainError} the errors of `lockTargetUser`; conflict when the user has no email address or is disabled in
+ *   Keycloak; dependency_unavailable when Keycloak fails.
  */
 export async function requestPasswordReset(
   transaction: Transaction,
@@ -251,8 +253,7 @@ async function changeRole(
   role: RoleName,
 ): Promise<void> {
   assertAllowed(planRoleGrant(caller, role));
-  // Users must not change their own role. Otherwise, the last manager of an account could give up the role MANAGER, and
-  // could not take it back.
+  // Users must not change their own role: the last MANAGER of an account could not get the role back.
   assertOther(caller, target, 'change your own role');
   await transaction.query('update app_user set role = $2 where id = $1', [target.userId, role]);
 }
@@ -265,8 +266,8 @@ async function writeAccountParts(
 ): Promise<void> {
   const levels = [...(features ?? []), ...(secondaryAccesses ?? [])].filter(({ level }) => level !== 'None');
   const isGiven = [claims, levels, sites].some((part) => part && part.length > 0);
-  // An ADMIN may save a user who is not a member of the ADMIN's account. Such a user has no claims, features or sites
-  // in this account. If the request gives the user none, nothing in this account changes.
+  // An ADMIN may save a user of another account. Such a user has no claims, features or sites in this account, so there
+  // is nothing to remove.
   if (!target.accountIds.includes(accountId) && !isGiven) return;
   const { userId } = target;
   if (isGiven) assertMember(target, accountId);

@@ -41,11 +41,9 @@ export async function getTargetUser(database: Queryable, caller: Caller, userId:
 }
 
 /**
- * Locks the rows of the caller and of the users in `userIds`, in the order of the ids, which prevents deadlocks. Checks
- * the caller's role again, because the cached role may be stale (R-B5): when two managers demote each other, only one
- * succeeds.
- * @throws {DomainError} permission_denied when the caller has lost the role, or when a manager has barred the caller
- * from the service.
+ * Locks the rows of the caller and of the users in `userIds`, in the order of the ids to prevent deadlocks. Checks the
+ * caller's role again, because the cached role may be stale (R-B5).
+ * @throws {DomainError} permission_denied when the caller has lost the role or has been barred from the service.
  */
 export async function lockUsers(transaction: Transaction, caller: Caller, userIds: readonly string[]): Promise<void> {
   const ids = userIds.filter(isStorableText);

@@ -61,7 +61,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/user/:userId', operationId: 'saveUser', summary: 'Save a user', ...manages },
     description:
-      'An absent member keeps its value. Null clears the pseudonym (`pseudo`), names, email address, phone number and business id, and resets the language to English; null for any other member changes nothing. In the lists of features and of secondary accesses, an item that is not sent keeps its level. Any other list that is sent replaces the stored list.',
+      'An absent member keeps its value. Null clears the pseudonym (`pseudo`), names, email address, phone number and business id. Null resets the language to English. Null for any other member changes nothing. In the lists of features and of secondary accesses, an absent item keeps its level. Any other list replaces the stored list.',
     inPath: USER_ID,
     body: userWritten,
     answers: [answersJson('The changed user.', userInfoSchema)],

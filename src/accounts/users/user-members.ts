@@ -54,8 +54,7 @@ const COLUMNS = {
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * @returns the columns of `app_user` that `user` sets, each with the value to store, which may be null (R-C2). The
- * column `role` is never among these columns.
+ * @returns the columns of `app_user` that `user` sets, each with its new value (R-C2). Never returns the column `role`.
  */
 export function givenColumns(user: WrittenUser): readonly (readonly [column: string, value: string | null])[] {
   const entries = Object.entries(COLUMNS).flatMap(([name, column]) => {

@@ -85,8 +85,7 @@ export function userRoutes(services: AccountServices): Hono<AccountEnv> {
 type ChangeWork = (transaction: Transaction, c: Context<AccountEnv>) => Promise<void>;
 
 /**
- * Returns a handler that runs `work` in a transaction, invalidates the cached access of the user whom the URL names,
- * and answers 200 without a body.
+ * Returns a handler that runs `work` in a transaction, and then invalidates the cached access of the user in the URL.
  */
 function changeHandler({ database, accessInvalidation }: AccountServices, work: ChangeWork): Handler {
   return async (c) => {

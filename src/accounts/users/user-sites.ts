@@ -5,10 +5,9 @@ import { invalidInput } from '../../platform/http/lenient.ts';
 import type { WrittenSite } from '../field-schemas.ts';
 
 /**
- * Grants access to sites, replacing earlier grants of these sites (R-C3).
- * @param root where the list `sites` is in the request (JSON path), for error messages.
- * @throws {DomainError} invalid_input for a site that does not belong to the account, and for a source that does not
- *   belong to the site under which the request lists the source.
+ * Grants a user access to sites, and replaces earlier grants of these sites (R-C3).
+ * @param root JSON path of the list `sites` in the request, for error messages.
+ * @throws {DomainError} invalid_input for a site of another account, and for a source of another site.
  */
 export async function writeUserSites(
   database: Queryable,

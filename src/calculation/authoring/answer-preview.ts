@@ -28,8 +28,7 @@ const FIND_OPEN = `
   select from calculation_preview where id = $1 and created_date > clock_timestamp() - $2 * interval '1 millisecond'`;
 /** Interval at which a calculator checks whether the client still waits. */
 const CHECK_INTERVAL_MS = 500;
-// Deletes tasks older than ten minutes. The API has given up on these tasks, because the API waits at most
-// `PATIENCE_MS` for an answer (ask-calculator.ts).
+// Deletes tasks older than ten minutes. The API waits for an answer for a shorter time (`PATIENCE_MS`).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
 // Newest date at which an input has a point. The inputs are the variables with the ids $2, and the variables that the
@@ -85,10 +84,7 @@ export async function findWaitingPreviews(database: Database): Promise<readonly 
   return (await database.query<Turn>(FIND_WAITING)).rows;
 }
 
-/**
- * Until `stop` is called, watches whether the client still waits for the task. The signal is aborted when the API has
- * deleted the task, or when the task is older than `PATIENCE_MS`.
- */
+/** Aborts `signal` when the client no longer waits for the task. `stop` ends the checks. */
 function watchClient(database: Database, id: number): { readonly signal: AbortSignal; stop(): void } {
   const gone = new AbortController();
   const timer = setInterval(async () => {

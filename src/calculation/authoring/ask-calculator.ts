@@ -10,9 +10,8 @@ import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 // may run up to its limit of wall time.
 export const PATIENCE_MS = 90_000;
 /**
- * Maximum number of open previews of one account. The number is limited because each open preview costs the API about
- * five queries per second. When several previews are requested at the same moment, more previews than this maximum can
- * be open.
+ * Maximum number of open previews of one account. Each open preview costs the API about five queries per second.
+ * Simultaneous requests can exceed the maximum.
  */
 const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];

@@ -142,10 +142,8 @@ interface Problem extends ErrorDetail {
 }
 
 /**
- * Checks the declaration as if it were the first declaration of a new variable: an input that no longer exists is a
- * problem even if the saved declaration has this input. The existing variable can still be saved with such an input,
- * but the runs of the variable fail. Also reports syntax errors. Warns of names that a script reads but the declaration
- * lacks, and of periods that the window of an input may cover only in part. Saves nothing and does not run the script.
+ * Checks the declaration like that of a new variable. So an input that no longer exists is a problem, even in the saved
+ * declaration. Also reports syntax errors and warnings. Saves nothing and does not run the script.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];

@@ -81,10 +81,7 @@ function toRow({ dateMicros, value, labels: { version, tags } }: OutputPoint): R
   };
 }
 
-/**
- * @returns an array with the plot in the file; an empty array if the file is not a picture. The name of the plot is the
- * file's name without the directory.
- */
+/** @returns an array with the plot in the file; an empty array if the file is not a picture. */
 function toPlot({ name, bytes }: ScriptFile) {
   const extension = extname(name).toLowerCase();
   if (!PICTURES.has(extension)) return [];

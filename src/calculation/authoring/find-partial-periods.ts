@@ -22,11 +22,10 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
 };
 
 /**
- * @param names the names that the script reads, such as `inputVariables$a`. Only the inputs among these names are
- * checked; when no name begins with `inputVariables$`, all inputs are checked.
+ * @param names the names that the script reads. When some begin with `inputVariables$`, only these inputs are checked.
  * @param path JSON path of the formula.
- * @returns at most one warning for each input. The warning names the first period for which two things are true: the
- * script groups by this period, and the window of the input may begin or end within this period.
+ * @returns at most one warning for each input. Example: the script groups by month, but the input's window may begin
+ *   within a month.
  */
 export function findPartialPeriods(
   { variables }: FormulaDeclaration,
@@ -49,8 +48,8 @@ export function findPartialPeriods(
 }
 
 /**
- * @returns true when the window holds only whole periods. Also returns true for an absolute window, because such a
- * window is the same for every run.
+ * @returns true when the window holds only whole periods. Also returns true for an absolute window, which is the same
+ *   for every run.
  */
 function isWhole({ periodType, granularity, alignTo }: InputDeclaration, period: Period): boolean {
   const covering: readonly string[] = COVERING[period];

@@ -6,9 +6,9 @@ import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';
 
 /**
- * Dates of a preview. If `to` is absent and `from` is given, `to` is the same as `from`. If both `to` and `from` are
- * absent, `to` is the newest date of the inputs or, when no input has a date, now. An absent `from` or `triggerDate` is
- * the same as `to`.
+ * Dates of a preview. Defaults:
+ * - `to`: `from`; without `from`, the newest date of the inputs; without any date, now.
+ * - `from` and `triggerDate`: `to`.
  */
 export interface PreviewDates {
   readonly from?: string | undefined;

@@ -47,10 +47,7 @@ const FIND_RUN = `
   join calculation_declaration kept on kept.account_id = run.account_id and kept.hash = run.declaration_hash
   where run.id = $1`;
 
-/**
- * A replayed point for which no point is stored at the same date and Version, or for which the stored point has another
- * value.
- */
+/** A replayed point whose value is not stored at the same date and Version. */
 interface Difference {
   readonly date: string;
   readonly version?: string;
@@ -134,10 +131,8 @@ interface Comparison {
 }
 
 /**
- * Compares the output with the stored points slice by slice, so that neither memory nor the pauses of the event loop
- * grow with the output. For each Version in a slice, reads the stored points between the first and the last date that
- * the slice has for this Version. If a script forges an output whose dates are in random order, nearly all stored
- * points are read for each slice. Such a slow comparison is stopped after 90 s, when the API gives up.
+ * Compares the output with the stored points slice by slice, to limit memory and the pauses of the event loop. Dates in
+ * random order make the comparison slow; the API stops a slow comparison after 90 s.
  */
 async function comparePoints(
   transaction: Connection,

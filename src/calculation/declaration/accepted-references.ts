@@ -60,9 +60,8 @@ export function referencesOf(saved: unknown): AcceptedReferences {
 }
 
 /**
- * @returns true when `given` has no note and equals the saved declaration, either as the database stores it or as
- *   answers show it. An equal declaration is not checked again: the rules may have become stricter since it was saved,
- *   and a declaration that does not change must not be refused.
+ * @returns true when `given` equals the saved declaration and has no note. An equal declaration is not checked again,
+ *   because newer rules could refuse the declaration.
  */
 export function isSameDeclaration(saved: unknown, given: unknown): boolean {
   if (hasNote(given)) return false;

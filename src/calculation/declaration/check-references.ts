@@ -36,11 +36,11 @@ const VISIBLE = `
   where id = any($3::int[]) and account_id = $4 and ${isReached('site_id', 'id', '$5', '$6')}`;
 
 /**
- * Finds the references whose variable, site or source is missing or invisible. Also finds the declared units into which
- * an input cannot be converted (R-H1).
- * @param root JSON path of the declaration, such as `$.calculated`. The path of each problem begins with `root`.
- * @param accepted tells which references need no check. Default: all references are checked.
- * @returns one problem for each such reference and each such unit.
+ * Finds references to missing or invisible variables, sites and sources. Also finds units into which an input cannot be
+ * converted (R-H1).
+ * @param root JSON path of the declaration, such as `$.calculated`.
+ * @param accepted references that need no check. Default: none.
+ * @returns one problem for each reference and each unit found.
  */
 export async function findReferenceProblems(
   queryable: Queryable,
@@ -53,8 +53,8 @@ export async function findReferenceProblems(
 }
 
 /**
- * Does the same as `findReferenceProblems`, but takes `visible`, the result of an earlier call of `findVisible`. This
- * result may also cover formulas that are not in `formulas`.
+ * Does the same as `findReferenceProblems`, but with the result of an earlier `findVisible`. This result may cover
+ * further formulas.
  */
 export async function findProblemsOf(
   queryable: Queryable,

@@ -35,9 +35,8 @@ interface LastSave {
 }
 
 /**
- * Adds a saved declaration to the history. A save that has no note and repeats the last declaration is not added. Such
- * saves are common, because a client that changes only the name of a variable sends the declaration too. The row of the
- * variable must be locked.
+ * Adds a saved declaration to the history. A save without a note is not added if its declaration equals the last one.
+ * The row of the variable must be locked.
  * @param calculated the declaration that the variable stores; undefined when the variable is no longer calculated.
  */
 export async function keepSave(
@@ -69,8 +68,8 @@ export async function keepSave(
 }
 
 /**
- * @returns the hash of a save: the stored hash or, for a save from before the history was introduced, a hash that is
- * computed here. Null when the save has no declaration, or when an old declaration no longer fits the schema.
+ * @returns the stored hash of a save or, for an old save without a hash, the hash of its declaration. Null when the
+ *   save has no valid declaration.
  */
 function hashOf({ hash, calculated }: LastSave): string | null {
   if (hash !== null || calculated === null) return hash;

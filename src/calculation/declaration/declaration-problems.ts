@@ -1,7 +1,4 @@
-/**
- * Problems of saved declarations (R-H1): an input was deleted; the script reads form values of a site or source that
- * was deleted; an input can no longer be converted into its declared unit.
- */
+/** Finds problems of saved declarations (R-H1), such as an input that was deleted. */
 import { readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
@@ -15,8 +12,7 @@ const ROOT = '$.calculated';
 const ALL = readReach({ sites: 'all' });
 
 /**
- * Converts the declarations (`calculated`) of variables into the form that clients read (R-C12), and adds `problems` to
- * each variable that has problems.
+ * Converts each `calculated` into the form that clients read (R-C12), and adds `problems` to variables with problems.
  */
 export async function presentVariables(
   queryable: Queryable,

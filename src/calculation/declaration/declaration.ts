@@ -42,8 +42,8 @@ const withRule = (rule: string) => ({
 });
 
 /**
- * An instant. A client may also send a date without a zone, in local time of the source. `settleDeclaration` converts
- * such a date to an instant before this schema reads it (R-A11).
+ * An instant. `settleDeclaration` converts a date without a zone to an instant before this schema reads the date
+ * (R-A11).
  */
 const instantSchema = z
   .string(withRule(DATE_RULE))
@@ -51,7 +51,7 @@ const instantSchema = z
   .meta({
     type: ['string', 'integer'],
     description:
-      "A date without a time zone is in the local time of the calculated variable's source, and is stored as an instant.",
+      "A date without a time zone is local time of the calculated variable's source. The date is stored as an instant.",
     examples: ['2026-03-01T00:15:00Z', '2026-03-01 00:15:00'],
   });
 
@@ -215,8 +215,8 @@ function refuseReversed<From extends string, To extends string>(from: From, to: 
 }
 
 /**
- * Refuses two formulas with the same `validFrom`. Where formulas overlap, only the formula with the latest `validFrom`
- * is valid. If two formulas had the same `validFrom`, it would be undecided which formula is valid.
+ * Refuses two formulas with the same `validFrom`. Where formulas overlap, the latest `validFrom` decides which formula
+ * is valid.
  */
 function refuseSameBegin(
   { calculatedVariableFormulas }: { readonly calculatedVariableFormulas: readonly FormulaDeclaration[] },

@@ -5,11 +5,9 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
-// Searches for cycles through the variable $1, if another variable reads $1: a cycle needs such a reader. A variable
-// may read its own past, so edges from a variable to itself do not count. Without a cycle, returns no rows. With a
-// cycle, returns a row for each input of the upstream variables: `id` is the input, and `reader` is one upstream
-// variable that reads the input. `offset 0` keeps the nested loop over the primary key. Without `offset 0`, the planner
-// could build a hash table for each round of the recursion.
+// Searches for a cycle through the variable $1. A variable may read its own past, so edges to itself do not count.
+// Without a cycle, returns no rows. Otherwise, `reader` is an upstream variable that reads the input `id`. Without
+// `offset 0`, the planner could build a hash table for each round of the recursion.
 const READERS = `
   with recursive added (id) as materialized (
     select unnest($2::int[]) except select input_variable_id from variable_input where variable_id = $1 except select $1

@@ -1,6 +1,6 @@
 /**
- * Edges of form values, derived from saved declarations (R-H5). An edge leads from a form value to a calculated
- * variable that a change of the form value triggers.
+ * Form edges of saved declarations (R-H5). A form edge says which calculated variable a change of a form value
+ * triggers.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { parseFormPath } from '../inputs/form-path-rules.ts';

@@ -56,9 +56,8 @@ function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micro
 }
 
 /**
- * @returns the part of a range of dates that lies in a period. If the whole range lies outside the period, returns only
- * one date: the first or the last date of the period, whichever is nearer to the range. The formula may have to run for
- * this date, because the window of an input can reach from this date into the range (R-H1).
+ * @returns the part of a range that lies in a period. If the whole range lies outside the period, returns the date of
+ *   the period that is nearest to the range (R-H1).
  */
 export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
   return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };

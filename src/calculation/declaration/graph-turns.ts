@@ -1,8 +1,6 @@
 /**
- * Lets only one save at a time change the calculation graph of an account. Two declarations that are saved at the same
- * time could each be free of cycles, but form a cycle together. A waiting save holds no connection: the saves of this
- * process wait in FIFO order in memory, and the first of them keeps trying to take the account's lock, which another
- * process may hold.
+ * Lets only one save at a time change the calculation graph of an account. Otherwise, two saves could together form a
+ * cycle that neither save detects. A waiting save holds no database connection.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
@@ -90,10 +88,7 @@ function waitInLine(line: (() => void)[], maxWaitMs: number): Promise<void> {
   });
 }
 
-/**
- * @param deadline value of `performance.now()`. Before the deadline, `work` is retried after a GraphBusyError. From the
- * deadline on, the GraphBusyError is rethrown.
- */
+/** @param deadline value of `performance.now()` after which a GraphBusyError is rethrown. */
 async function retryWhileBusy<Result>(work: () => Promise<Result>, deadline: number): Promise<Result> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {

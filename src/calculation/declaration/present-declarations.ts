@@ -70,8 +70,7 @@ type NamedDeclaration = Members & { readonly [FORMULAS]: readonly NamedFormula[]
 
 /** Spells names of documented members as the API documents them, adds absent lists as `[]`, and removes the note. */
 export function nameMembers(declaration: Members): NamedDeclaration {
-  // A note describes one save (R-H12), so the note is left out here. Otherwise, a client that saves the declaration it
-  // read would save the old note again.
+  // A note describes one save (R-H12). A client that got the note would send the old note again with the next save.
   const { note: _note, ...named } = rename(declaration, DECLARATION_NAMES);
   const formulas = objectsOf(named[FORMULAS]).map((formula): NamedFormula => {
     const members = rename(formula, FORMULA_NAMES);

@@ -57,8 +57,7 @@ export function openDeclarations(database: Database): Declarations {
 /**
  * Saves the declaration of a variable (R-H1). If `declaration` is defined, call this function inside `GraphTurns.run`.
  * @param declaration undefined when the variable is no longer calculated.
- * @param accepted tells which references need no check: those of the former declaration. Default: all references are
- * checked.
+ * @param accepted references that are not checked. Default: all references are checked.
  * @throws {DomainError} the errors of `checkDeclaration`: invalid_input and calculation_cycle.
  * @throws {GraphBusyError} when there is a declaration and another transaction is changing the graph.
  */
@@ -120,10 +119,7 @@ function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: num
   );
 }
 
-/**
- * Replaces the edges of a variable in the graph. An input that no longer exists gets no edge, although the declaration
- * may still name this input.
- */
+/** Replaces the edges of a variable in the graph. An input that no longer exists gets no edge. */
 async function replaceEdges(
   transaction: Transaction,
   variableId: number,

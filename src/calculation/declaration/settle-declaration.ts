@@ -25,8 +25,8 @@ const DATES_OF_FORMULA: ReadonlySet<string> = new Set(['validfrom', 'validuntil'
 const DATES_OF_INPUT: ReadonlySet<string> = new Set(['fromabsoluteperiod', 'toabsoluteperiod', 'asof']);
 
 /**
- * Converts dates of a declaration to instants. A date text that states a time zone stays unchanged. A value that is not
- * a date stays unchanged too: the schema checks it later.
+ * Converts local dates and epoch milliseconds of a declaration to instants. Other values stay unchanged: the schema
+ * checks them later.
  * @param sourceId id of the variable's source.
  */
 export async function settleDeclaration(
@@ -38,7 +38,7 @@ export async function settleDeclaration(
   const settled = mapDates(calculated, (value) => {
     const date = toDate(value);
     if (date?.isLocal) hasLocalDates = true;
-    // Converts a date only if it is given in epoch milliseconds, that is, if it is not local and contains no colon.
+    // Converts only epoch milliseconds: a date that is not local and contains no colon.
     const isKept = !date || date.isLocal || String(value).includes(':');
     return isKept ? value : formatInstant(date.micros);
   });

@@ -26,8 +26,7 @@ export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: str
 }
 
 /**
- * @returns the end of the bucket that contains `micros`: the first instant after this bucket. Overlapping buckets count
- *   as one bucket, which ends with the last of them (R-H6).
+ * @returns the first instant after the bucket that contains `micros`. Overlapping buckets count as one bucket (R-H6).
  */
 export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, next } = bucketsOf(bucket, timeZoneId);
@@ -42,10 +41,8 @@ export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: strin
 }
 
 /**
- * @returns true when the date of `begin` has two midnights, `begin` is the first of these midnights, and a part of the
- * previous day is repeated between the two midnights. For example, until 2011 the clock in St John's went back from
- * 00:01 to 23:01: after the first midnight, the last part of the previous day was repeated, and then came a second
- * midnight.
+ * @returns true when `begin` is a midnight after which the clock goes back into the previous day. For example, until
+ * 2011 the clock in St John's went back from 00:01 to 23:01.
  */
 function isRepeated(begin: Micros, startOf: (micros: Micros) => Micros, timeZoneId: string): boolean {
   const first = Temporal.Instant.fromEpochMilliseconds(begin / MICROS_PER_MILLI).toZonedDateTimeISO(timeZoneId);

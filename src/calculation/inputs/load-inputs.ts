@@ -43,13 +43,12 @@ export interface InputRecord {
   readonly tags?: readonly string[];
   /**
    * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the
-   * input has no `asOf`, the run read the state as of this VersionTimestamp: a read with it as `asOf` returns the same
-   * points, as long as their versions are stored.
+   * input has no `asOf`, the run read the state as of this VersionTimestamp.
    */
   readonly lastVersionTimestamp: string | null;
   /**
-   * The instant from which the states of the variable are complete; earlier states may lack versions. Present only if
-   * versions were deleted, so that the run may have read incomplete points (R-F9).
+   * The instant from which the states of the variable are complete. Present only if the run may have read incomplete
+   * points (R-F9).
    */
   readonly historyFrom?: string;
   /**
@@ -210,8 +209,8 @@ function periodOf({ fromMicros, toMicros }: Window): Pick<PointSelection, 'fromM
 }
 
 /**
- * Reads at most `remainingPoints` + 1 points or buckets of an input. If more than `remainingPoints` are read, the
- * caller knows that the input has too many points or buckets.
+ * Reads at most `remainingPoints` + 1 points or buckets of an input. The extra one tells the caller that the input has
+ * too many.
  */
 async function readColumns(
   transaction: Transaction,

@@ -1,10 +1,9 @@
 /**
- * The window of an input is the range of dates that a run of the script reads from this input (R-H6). Let [a, b] be the
- * changed dates. A RelativeDate window is (a − period, b + period]; the period is counted in civil units in the time
- * zone of the input's source. A LastNPoints window holds the last N points up to a, and all points from a to b. An
- * AbsoluteDate window extends from the first to the second declared date, both inclusive. When an input is read in
- * buckets other than `all`, a RelativeDate or LastNPoints window is widened to whole buckets; an AbsoluteDate window is
- * not. `alignTo` widens any window to whole civil periods.
+ * The window of an input is the range of dates that a run of the script reads from this input (R-H6). If the input has
+ * `alignTo`, the window is widened to whole civil periods. When the dates [a, b] have changed, the window is:
+ * - RelativeDate: (a − period, b + period] in civil units of the source's time zone, widened to whole buckets.
+ * - LastNPoints: the last N points up to a, and all points from a to b, widened to whole buckets.
+ * - AbsoluteDate: from the first to the second declared date, both inclusive.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -88,8 +87,7 @@ export async function findWindow(
 }
 
 /**
- * Finds the window of an AbsoluteDate input. The member `whole` of a window limits the dates of stored rows. This
- * window omits it: no limit is needed, because every run of the script reads the same dates.
+ * Finds the window of an AbsoluteDate input. `whole` is omitted, because every run of the script reads the same dates.
  */
 function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
   const fromMicros = instantMicros(input.fromAbsolutePeriod);
@@ -102,9 +100,8 @@ function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
 }
 
 /**
- * @returns the dates that are affected when points at the dates [a, b] change: (a − period, b + period] for a
- * RelativeDate input, [a, b] for any other input. If the input has `alignTo`, the range is widened to whole civil
- * periods (R-H6).
+ * @returns the dates that are affected when points in the range `changed` change (R-H6). If the input has `alignTo`,
+ *   these dates are whole civil periods.
  */
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
   if (input.periodType !== 'RelativeDate') return align(input, changed, timeZoneId);

@@ -33,7 +33,7 @@ const ANNOUNCE = `
 
 /**
  * Appends `CalculationCompleted` or `CalculationFailed` to the outbox (R-I2).
- * @param run a run that has ended and whose outcome is already stored in `calculation_run`.
+ * @param run an ended run whose outcome is already stored in `calculation_run`.
  */
 export async function announceEnd(
   transaction: Transaction,

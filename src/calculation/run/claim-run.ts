@@ -1,8 +1,6 @@
 /**
  * Claims runs. Only the session that holds the advisory lock of a variable may run the variable. If no session holds
- * this lock, a run of the variable in state Running counts as abandoned. The next session that claims the variable
- * requests the abandoned run again. If all attempts are used up, it ends the run as Failed instead, unless the database
- * restarted during the run.
+ * the lock, a run in state Running counts as abandoned. The next claim of the variable ends this run.
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';
@@ -33,9 +31,8 @@ const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId",
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
-// True when the database has restarted since the run started. In this case, the calculator is not blamed for the end of
-// the run (R-A15). A crash renews `stats_reset`, and an orderly restart renews the server's start time. The later of
-// these two instants is therefore the last restart.
+// True when the database has restarted since the run started. The run then does not count as an attempt (R-A15). A
+// crash renews `stats_reset`; an orderly restart renews the server's start time.
 const HAS_RESTARTED = `
   (select greatest(pg_postmaster_start_time(), stats_reset) from pg_stat_bgwriter) > calculation_run.started_date`;
 

@@ -86,8 +86,7 @@ interface Loaded {
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
   /**
-   * One element for each planned formula: the range of dates whose rows may be stored, according to the aligned inputs
-   * of the formula (`Window.whole`). The element is undefined when these inputs set no limit.
+   * For each planned formula, the range of dates whose rows may be stored (`Window.whole`). Undefined means no limit.
    */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
@@ -98,8 +97,8 @@ interface Loaded {
 }
 
 /**
- * @returns the outputs, or the reason why the run failed: a script that fails is a result, not an exception (R-H11).
- * @throws the reason of `signal` when `signal` is aborted.
+ * @returns the outputs, or why the run failed. A failed script is a result, not an exception (R-H11).
+ * @throws `signal.reason` when `signal` is aborted.
  * @throws {DomainError} dependency_unavailable when a write that began before a pinned `asOf` stays open for too long.
  * @throws {SandboxUnavailableError} when R cannot be reached.
  */
@@ -111,8 +110,7 @@ export async function compute(
 ): Promise<Computed> {
   const startMs = performance.now();
   const loaded = await loadInSnapshot(services, connection, request).catch((error: unknown) => {
-    // An unavailable dependency is not the author's fault, so its error is thrown instead of returned. The run is then
-    // repeated later, unless it is a preview or a replay.
+    // An unavailable dependency is not the author's fault, so this error is thrown instead of returned.
     if (error instanceof DomainError && error.code !== 'dependency_unavailable') return error;
     throw error;
   });
@@ -169,9 +167,8 @@ function conclude(
 }
 
 /**
- * Intersects `period`, the dates for which the formula is valid, with `whole`, the dates that the aligned inputs of the
- * formula allow.
- * @returns the dates whose rows are stored; undefined when neither `period` nor `whole` limits the dates.
+ * Intersects the validity of a formula (`period`) with the dates that its aligned inputs allow (`whole`).
+ * @returns the dates whose rows are stored; undefined means all dates.
  */
 function narrow(
   period: PlannedFormula['period'] | undefined,

@@ -1,8 +1,7 @@
 /**
- * Finds the runs that computed versions. A version does not name its run, but the record of a run has the first and the
- * last VersionTimestamp that the run stored. A record that an older release wrote lacks both VersionTimestamps; the
- * start and end date of the run take their place. At most one run matches a version, because a variable has one run at
- * a time.
+ * Finds the runs that computed versions. The VersionTimestamp of a version lies between the first and the last
+ * VersionTimestamp of the run. A record of an older release lacks both, so the start and end of the run are used. At
+ * most one run matches, because a variable has one run at a time.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';
@@ -27,7 +26,7 @@ export const FIND_RUNS_AT = `
   order by run.id`;
 
 /**
- * Finds the runs that stored versions of a variable. The caller must have checked that the variable may be read.
+ * Finds the runs that stored versions of a variable. The caller must check access to the variable.
  * @param versionTimestamps VersionTimestamps of the versions, in microseconds.
  * @returns the run of each VersionTimestamp. A VersionTimestamp without a recorded run is left out.
  */

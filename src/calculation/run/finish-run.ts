@@ -1,6 +1,6 @@
 /**
- * Ends a run: stores its points, completes its record and announces its end, in one transaction. The record must still
- * be Running: a run that another session took over stores nothing.
+ * Ends a run: stores its points, completes its record and announces its end, in one transaction. Stores nothing if the
+ * record is no longer Running because another session has taken over the run.
  */
 
 import { type Connection, inTransaction, type Transaction } from '../../platform/database/database.ts';
@@ -91,9 +91,8 @@ export async function succeedRun(
 }
 
 /**
- * Ends the run as Failed, except after a fault of the sandbox. After such a fault, ends the run as Abandoned and
- * requests the run again, with a pause that grows with each attempt. Even after such a fault, the run ends as Failed in
- * two cases: the attempt was number `MAX_ATTEMPTS`, or `MAX_CAUSED_FAULTS` runs of the script caused such faults.
+ * Ends a run that failed. After a fault of the sandbox, requests the run again, unless the script is the likely cause
+ * or all attempts are used.
  */
 export async function failRun(connection: Connection, run: ClaimedRun, given: RunReport): Promise<RunReport> {
   return inTransaction(connection, async (transaction) => {
@@ -112,8 +111,8 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
 }
 
 /**
- * Changes the outcome `fault` to `breaks_sandbox` if the script is the likely cause: among the last `MAX_ATTEMPTS` runs
- * of the variable, the sandbox ended at least `MAX_CAUSED_FAULTS` times while it ran nothing but this script.
+ * Changes the outcome `fault` to `breaks_sandbox` if the script is the likely cause. The sandbox then ended in several
+ * recent runs, each time while it ran only this script.
  */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;

@@ -31,10 +31,7 @@ export interface OutputCounts {
   readonly returned: number;
   /** Number of rows whose date or value was NA or not finite. */
   readonly dropped: number;
-  /**
-   * Number of rows whose date is outside the formula's validity, or in an `alignTo` period that the inputs do not cover
-   * completely.
-   */
+  /** Number of rows whose date is outside `OutputSettings.period`. */
   readonly outside: number;
   /** Number of rows that were replaced by a later row with the same date and Version. */
   readonly merged: number;
@@ -156,9 +153,8 @@ function endOfSlice(dates: Float64Array, from: number): number {
 }
 
 /**
- * Collects points. The caller must `put` the points in ascending order of date. If two points have the same date and
- * the same Version, only the one that is `put` later is kept, and it becomes the newest version of its date. Points of
- * one push follow the same rule (§9.2).
+ * Collects points. The caller must `put` the points in ascending order of date. Of the points with the same date and
+ * Version, only the last is kept (§9.2).
  */
 function openPoints() {
   const points: (OutputPoint | undefined)[] = [];

@@ -23,10 +23,9 @@ export interface PlannedFormula {
 }
 
 /**
- * Plans the runs of formulas. A formula with a script runs if a changed date lies in its period. It also runs if no
- * changed date lies in its period, but the window of an input at a date of the period contains a changed date. In this
- * second case, the formula runs for one date only: the date of the period that is nearest to the changed dates (R-H1,
- * R-H6).
+ * Plans the runs of the formulas that have a script (R-H1, R-H6). A formula runs in either of two cases:
+ * - A changed date lies in the period of the formula.
+ * - A changed date lies in the window that an input has at some date of the period.
  */
 export function planFormulas(
   declaration: Declaration,

@@ -13,11 +13,7 @@ const NO_TARGET: VariableInfo = {
   ...{ quantityType: null, aggregate: null, sourceTimeZoneId: null },
 };
 
-/**
- * R code that parses a script and collects the names that the script reads, such as `inputVariables$a`, and the periods
- * that the script groups by. A period is collected with a line number: `Day 3` means that the top-level expression that
- * begins in line 3 groups by day.
- */
+/** R code that lists the names that a script reads, such as `inputVariables$a`, and its groupings, such as `Day 3`. */
 const READ = `
 expressions <- tidemark:::parse_script(inputConstants$script)
 list(
@@ -25,9 +21,7 @@ list(
   Errors = unique(c(tidemark:::names_read(expressions), tidemark:::buckets_read(expressions)))
 )`;
 
-/**
- * Matches a grouping in the form that `READ` writes: a civil period and the number of a script line, such as `Day 3`.
- */
+/** Matches a grouping from `READ`. `Day 3`: the top-level expression that begins in line 3 groups by day. */
 const BUCKET = /^(Hour|Day|Week|Month|Year) (\d+)$/;
 
 /**

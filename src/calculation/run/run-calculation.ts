@@ -36,8 +36,7 @@ export type RunResult =
 
 /**
  * Runs a due request of a variable (R-H5).
- * @param signal abort signal. If it is aborted before the scripts have ended, the run is handed back: the request of
- * the run waits again, unchanged.
+ * @param signal abort signal. If it is aborted before the scripts end, the request waits again, unchanged.
  * @returns `idle` when no request can be claimed; `busy` when another session runs the variable.
  */
 export async function runCalculation(

@@ -1,7 +1,6 @@
 /**
- * Reads the records of runs (R-H8). A run can have read variables that the caller is not allowed to read (R-B9). A USER
- * therefore sees only the inputs, ancestors and causes within the USER's access, and no notes, form values or
- * declaration.
+ * Reads the records of runs (R-H8). A USER sees only the inputs, ancestors and causes that this USER may read (R-B9).
+ * Notes, form values and the declaration are hidden from a USER.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';
@@ -61,8 +60,8 @@ function filterValues(accountId: number, variableId: number, filter: RunFilter):
 }
 
 /**
- * Lists the runs of a variable, newest first, without the parts of each run that `caller` may not see (R-H8). The
- * calling function must check that `caller` may read the variable.
+ * Lists the runs of a variable, newest first, with only the parts that `caller` may see (R-H8). Does not check whether
+ * `caller` may read the variable.
  */
 export function listRuns(caller: Caller, variableId: number, filter: RunFilter = {}): Listing<number, RunRecord> {
   return {
@@ -98,8 +97,8 @@ export async function countRuns(
 }
 
 /**
- * @returns a run of the account, without the parts that `caller` may not see; undefined when the account has no such
- * run (R-H8). The calling function must check that `caller` may read the variable of the run.
+ * @returns a run with only the parts that `caller` may see; undefined when the account has no such run (R-H8). Does not
+ *   check whether `caller` may read the variable of the run.
  */
 export async function findRun(queryable: Queryable, caller: Caller, runId: number): Promise<RunRecord | undefined> {
   const { rows } = await queryable.query<RunRecord>(

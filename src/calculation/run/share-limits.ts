@@ -1,6 +1,6 @@
 /**
- * The scripts of one run share the run's limits on wall and CPU time (R-H7). A run has up to 100 scripts, one for each
- * formula. If each script had limits of its own, a run could take 100 times as long.
+ * The scripts of one run share the run's limits on wall and CPU time (R-H7). Otherwise, a run with 100 scripts could
+ * take 100 times as long.
  */
 import type { SandboxPool } from '../sandbox/pool.ts';
 import type { SandboxJob, SandboxOutcome, SpentTime } from '../sandbox/sandbox-types.ts';

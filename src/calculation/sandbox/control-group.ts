@@ -1,9 +1,8 @@
 /**
- * A control group for a bwrap container. With it, the kernel limits all runs of the container together. On cgroup
- * version 1, only root can create the control group. On version 2, only a process in the root group of the machine can
- * create it. The reason: the new group is a child of this process's group, and the kernel limits the memory of a child
- * group only if the parent group is the root group or contains no process. The control group is optional, because
- * rlimits and supervisors limit each run anyway.
+ * A control group for a bwrap container. With the control group, the kernel limits all runs of the container together.
+ * The control group is optional, because rlimits and supervisors limit each run anyway. Who can create it:
+ * - cgroup version 1: only root
+ * - cgroup version 2: only a process in the root group of the machine
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -43,8 +42,7 @@ export async function makeControlGroup(limits: SharedLimits): Promise<ControlGro
   for (const directory of directories) await removeAll(await findLeftovers(dirname(directory)), 1);
   try {
     for (const directory of directories) await mkdir(directory);
-    // With the flag `r+`, the write fails when the file is missing. The file is missing when the control group does not
-    // have the controller that the file belongs to.
+    // With the flag `r+`, the write fails if the control group lacks the controller of the file.
     for (const { directory, file, limit } of wanted)
       await writeFile(join(directory, file), String(limit), { flag: 'r+' });
   } catch {

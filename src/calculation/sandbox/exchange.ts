@@ -51,8 +51,8 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
       socket.uncork();
     });
     socket.once('error', (error) => {
-      // After `connect`, an error such as a connection reset does not reject the promise: the promise resolves with the
-      // bytes that have arrived. If the trailer is missing, the run ends as a `fault`.
+      // After `connect`, an error does not reject the promise. If the bytes received lack the trailer, the run ends as
+      // a `fault`.
       if (!isConnected) reject(new ConnectError(error.message, { cause: error }));
     });
     let isFinished = false;

@@ -89,8 +89,8 @@ export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame
 }
 
 /**
- * Decodes a script's result frame. When the result has more than `maxPoints` points, returns the status `output_size`.
- * Cuts the list of messages, the list of warnings and the list of errors to `maxTextBytes` bytes each.
+ * Decodes a script's result frame. Returns the status `output_size` when the result has more than `maxPoints` points.
+ * Cuts messages, warnings and errors to `maxTextBytes` bytes each.
  * @throws FrameError when the bytes are not exactly one result frame.
  */
 export function decodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame {

@@ -1,8 +1,7 @@
 /**
- * Launcher without a container: R has R_ROOT as its root directory, and is confined by nothing but rlimits and the
- * system-call filter. R runs under a user id of its own when the calculator is root, else as the calculator's user. All
- * runs share /tmp, and each run sees the processes of the other runs. The filter blocks the network. Meant for machines
- * whose kernel refuses user namespaces; needs SANDBOX_ALLOW_NONE.
+ * Launcher without a container, for machines whose kernel refuses user namespaces. Only rlimits and the system-call
+ * filter confine R. The filter blocks the network. All runs share /tmp and see each other's processes. Needs
+ * SANDBOX_ALLOW_NONE.
  */
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, rm } from 'node:fs/promises';
@@ -29,7 +28,7 @@ import { SandboxUnavailableError } from './sandbox-types.ts';
 export function createNoneLauncher(rRoot: string): Launcher {
   if (!isRoot() && rRoot !== '/') {
     throw new SandboxUnavailableError(
-      'with SANDBOX=none, the service must run as the user root, or R_ROOT must be "/", because only the user root may change the root directory of R',
+      'with SANDBOX=none, R_ROOT must be "/" unless the service runs as the user root; only this user may change the root directory of R',
     );
   }
   return { mode: 'rlimits-only', launch: () => launch(rRoot) };

@@ -28,9 +28,8 @@ const SECCOMP_PROFILE = fileURLToPath(new URL('../../container/calculator-seccom
 const ID_BYTES = 6;
 
 /**
- * The calculator starts the client of podman or docker. This client is not the parent of the container, so the
- * container would outlive the client and the calculator. This script runs the zygote in the container, and kills the
- * zygote when the standard input of the script closes. The standard input closes whenever the calculator ends.
+ * Runs the zygote in the container, and kills the zygote when the standard input closes. The standard input closes when
+ * the calculator ends. Without this script, the container would outlive the calculator.
  */
 const END_WITH_STDIN = 'exec 3<&0; "$@" 3<&- & zygote=$!; (cat <&3 > /dev/null; kill -KILL $zygote) & wait $zygote';
 
@@ -53,8 +52,8 @@ async function launch(settings: OciSettings): Promise<Container> {
     process: spawn(file, rest, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT } }),
     socketPath: join(directory, SOCKET_NAME),
     remove: async () => {
-      // The container may outlive the client of podman or docker. `podman rm` waits 10 s when --time is not given;
-      // `docker rm` has no such option.
+      // The container may outlive the client of podman or docker. Without --time, `podman rm` waits 10 s; `docker rm`
+      // has no --time.
       const force = isDocker(settings.command) ? ['--force'] : ['--force', '--time', '0', '--ignore'];
       await runOci(settings.command, ['rm', ...force, name]).catch(() => undefined);
       await rm(directory, { recursive: true, force: true });
@@ -72,8 +71,8 @@ function runArguments(settings: OciSettings, name: string, directory: string): r
     ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${SECCOMP_PROFILE}`],
     ...['--security-opt', isDocker(settings.command) ? 'systempaths=unconfined' : 'unmask=ALL'],
     ...['--memory', String(settings.memoryBytes), '--pids-limit', String(settings.maxProcesses)],
-    // These limits are lower than the default limits of podman and docker. The default limits may exceed the hard
-    // limits of the host. If this user may not raise hard limits, a container with such default limits does not start.
+    // Without these options, the default limits of podman and docker apply. If the default limits exceed hard limits
+    // that this user cannot raise, the container does not start.
     ...['--ulimit', 'nofile=1024:4096', '--ulimit', 'nproc=1000:1000'],
     ...userNamespace(settings.command),
     ...['--volume', `${directory}:${SOCKET_DIRECTORY}`, ...environment],

@@ -22,8 +22,8 @@ export interface Launcher {
 }
 
 /**
- * Id of the unprivileged user that R runs as in the container of an OCI engine. In other sandboxes, R runs as this user
- * only when this process is root. No other program may run as this user.
+ * Id of the unprivileged user that R runs as when an OCI engine or root starts R. No other program may run as this
+ * user.
  */
 export const SANDBOX_UID = 26_002;
 
@@ -56,18 +56,12 @@ export function zygoteCommand(socketPath: string, mode: ContainerMode): string[]
   return ['R', '--no-echo', '--no-restore', '--vanilla', '-e', call];
 }
 
-/**
- * Kills all processes of a container. If only the outermost process were killed while bwrap starts, a child of bwrap
- * could miss the death of its parent and stay.
- */
+/** Kills all processes of a container. If only bwrap were killed while it starts, a child of bwrap could stay. */
 export function killContainer({ process: child }: Container): void {
   if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) killTree(child.pid);
 }
 
-/**
- * Kills the descendants of a process, then the process. It first suspends the process (SIGSTOP), so that the process
- * cannot start another child in the meantime.
- */
+/** Kills a process and its descendants. Suspends the process first, so the process cannot start another child. */
 function killTree(pid: number): void {
   signal(pid, 'SIGSTOP');
   for (const child of readChildren(pid)) killTree(child);

@@ -1,7 +1,6 @@
 /**
- * Finds the folders and control groups that calculators left behind when they were killed. The name of each contains
- * the PID namespace and the process id of the calculator that made it. So the folders of a live calculator are not
- * taken for leftovers, even when containers share the parent folder.
+ * Finds the folders and control groups that killed calculators left behind. Each name contains the PID namespace and
+ * the process id of its calculator, because containers can share the parent folder.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readlinkSync } from 'node:fs';
@@ -16,8 +15,8 @@ export function makeOwnedName(): string {
 }
 
 /**
- * @returns the paths of the leftover folders in `parent`. A folder is left over when a process of this PID namespace
- * made the folder and has ended. Returns an empty list when `parent` cannot be read.
+ * @returns the paths of the folders in `parent` whose owner was a process of this PID namespace and has ended. Empty
+ *   when `parent` cannot be read.
  */
 export async function findLeftovers(parent: string): Promise<readonly string[]> {
   const names = await readdir(parent).catch(() => []);

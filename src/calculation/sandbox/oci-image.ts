@@ -36,8 +36,7 @@ async function importRoot([file = '', ...options]: readonly string[], rRoot: str
   if (code !== 0)
     throw new SandboxUnavailableError(`${file} could not import R_ROOT ${rRoot} as image ${image}: ${errors.trim()}`);
   if (tarCode === 0) return;
-  // The OCI engine made an image from an incomplete archive. This image is removed, so that the next call does not find
-  // it.
+  // The image comes from an incomplete archive, so the next call must not find the image.
   await runOci([file, ...options], ['image', 'rm', image]);
   throw new SandboxUnavailableError(`tar could not read R_ROOT ${rRoot}: ${tarErrors.trim()}`);
 }

@@ -63,9 +63,8 @@ type SandboxConfig = Pick<
 
 /**
  * Starts R and runs a probe script that checks whether runs are isolated as configured (R-H7).
- * @throws {SandboxUnavailableError} when the sandbox needs R_ROOT, but R_ROOT is missing or has no readable R runtime;
- * when SANDBOX is `none` without SANDBOX_ALLOW_NONE=true; when R does not start; or when the isolation is weaker than
- * configured.
+ * @throws {SandboxUnavailableError} when R_ROOT is missing or has no readable R runtime, SANDBOX=none is refused, R
+ *   does not start, or the isolation is weaker than configured.
  */
 export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
@@ -124,11 +123,7 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
   return createNoneLauncher(rRoot);
 }
 
-/**
- * Returns the limits that all runs share. The memory and the number of processes that one run may use are each
- * multiplied by (CALC_CONCURRENCY + 1); the `1` is for the zygote and its waiting runners. OWN_PROCESSES is then added
- * to the number of processes.
- */
+/** Returns the limits of all runs together. The `+ 1` is for the zygote and its waiting runners. */
 function sharedLimits(config: SandboxConfig): SharedLimits {
   const shares = config.CALC_CONCURRENCY + 1;
   return {
@@ -185,10 +180,7 @@ function remainingLimits(limits: RunLimits, { spent = { wallMs: 0, cpuMs: 0 } }:
   };
 }
 
-/**
- * Retries a refused connection for up to 30 s. After a zygote has died, connections are refused until its exit is
- * noticed and another zygote takes its place.
- */
+/** Retries a refused connection for up to 30 s. Connections are refused while another zygote replaces a dead zygote. */
 async function connectAndRun(
   zygote: Zygote,
   parts: readonly Buffer[],

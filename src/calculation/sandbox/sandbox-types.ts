@@ -19,8 +19,8 @@ export interface SeriesColumns {
 }
 
 /**
- * What a script can read about a variable. In the script, the member `Variable` of an input describes the input, and
- * `targetVariable` describes the calculated variable (R-H2). A null becomes NULL in R.
+ * What a script can read about an input (member `Variable`) or about the calculated variable (`targetVariable`) (R-H2).
+ * A null becomes NULL in R.
  */
 export interface VariableInfo {
   readonly id: number;
@@ -44,10 +44,7 @@ export interface DateWindow {
 export interface SandboxInput {
   readonly alias: string;
   readonly variable: VariableInfo;
-  /**
-   * Window of the dates that were read. In R, its ends are `From` and `To` of the input; without a window, both are
-   * NULL.
-   */
+  /** Window of the dates that were read. In R: `From` and `To` of the input; NULL without a window. */
   readonly window?: DateWindow;
   readonly series: SeriesColumns;
 }
@@ -65,8 +62,7 @@ export interface SandboxJob {
   readonly constants: readonly SandboxScalar[];
   readonly target: VariableInfo;
   /**
-   * Window of the dates that changed. In R, its ends are `ChangedFrom` and `ChangedTo` of `targetVariable`; without a
-   * window, both are NULL.
+   * Window of the dates that changed. In R: `ChangedFrom` and `ChangedTo` of `targetVariable`; NULL without a window.
    */
   readonly changed?: DateWindow;
   readonly triggerDate: number;

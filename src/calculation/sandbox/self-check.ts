@@ -1,6 +1,6 @@
 /**
- * Checks the isolation of the sandbox before any customer's script runs: a probe script runs in the sandbox and reports
- * what it can reach. The calculator does not start when a checked guarantee of R-H7 does not hold.
+ * Checks the isolation of the sandbox with a probe script, before any customer's script runs. When a checked guarantee
+ * of R-H7 is broken, the calculator does not start.
  */
 import type { ContainerMode } from './launcher.ts';
 import { type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';
@@ -45,9 +45,8 @@ contained <- c(
 )`;
 
 /**
- * Runs the probe script, which checks the guarantees of the given mode (R-H7).
- * @throws {SandboxUnavailableError} when a guarantee does not hold, or when the probe script fails. The message lists
- * all broken guarantees, or says why the script failed.
+ * Runs the probe script, which checks the guarantees of the mode (R-H7).
+ * @throws {SandboxUnavailableError} when a guarantee is broken or the probe script fails.
  */
 export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {
   const findings = mode === 'namespaces' ? 'c(always, contained)' : 'always';

@@ -92,10 +92,7 @@ export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
   return header;
 }
 
-/**
- * Parses an answer as it arrives. If the answer breaks off inside a chunk, this chunk is dropped and the trailer is
- * null.
- */
+/** Parses an answer as it arrives. If the answer breaks off, the trailer is null. */
 export class AnswerReader {
   /** Small result: its pieces as they arrived. Large result: its full blocks; `#block` is the block being filled. */
   #results: Buffer[] = [];

@@ -20,9 +20,8 @@ const CHECK_INTERVAL_MS = 500;
 /** A zygote is replaced after this many checks without a heartbeat. */
 const SILENT_CHECKS = 4;
 /**
- * Default pause before a standby is started. The default is no pause, because only a standby that has already started
- * can replace a stuck zygote immediately: starting R takes 1.5 s of CPU time, and 7 s of wall time on a busy machine. A
- * standby costs the memory of one more warm R.
+ * Default pause before a standby starts. There is no pause, because only a standby that runs can replace a stuck zygote
+ * immediately.
  */
 const STANDBY_DELAY_MS = 0;
 
@@ -185,7 +184,10 @@ export class Zygote {
     else this.#isAlive = false;
     this.#metrics.stuck.inc();
     const { pid } = container.process;
-    this.#log.error({ pid, silentMs, isStandby }, 'the R zygote sends no heartbeat and is killed');
+    this.#log.error(
+      { pid, silentMs, isStandby },
+      'the R zygote stopped sending heartbeats; it will be killed and replaced',
+    );
     killContainer(container);
   }
 
@@ -247,9 +249,8 @@ export class Zygote {
 }
 
 /**
- * Calls `onSilence` once, after `SILENT_CHECKS` consecutive checks without a new heartbeat. A measurement of elapsed
- * time would mistake a blocked event loop for a silent zygote. A count of checks does not: after the block, at most one
- * overdue check runs before the event loop reads the heartbeats that arrived during the block.
+ * Calls `onSilence` once, after `SILENT_CHECKS` consecutive checks without a new heartbeat. Counts checks because
+ * elapsed time would make a blocked event loop look like a silent zygote.
  * @returns a function that stops watching.
  */
 function watchHeartbeat(child: ChildProcess, onSilence: (silentMs: number) => void): () => void {

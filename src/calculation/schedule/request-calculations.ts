@@ -1,8 +1,6 @@
 /**
- * Triggers (R-H5): when a change affects a variable, creates a request to run this variable over the affected dates.
- * Two waiting requests of one variable are merged when their numbers of failed attempts are equal; a new request has 0
- * failed attempts. The transaction that removes the event of a write from the outbox also creates the requests for this
- * write. So no change is lost, and no change is handled twice.
+ * Triggers (R-H5): creates requests to run the variables that a change affects. One transaction removes the event of a
+ * write from the outbox and creates the requests. So each write is handled exactly once.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';
@@ -15,17 +13,13 @@ import type { Turn } from '../turns/fair-queue.ts';
 import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { DueSchedule } from './schedule.ts';
 
-// A wave is all runs that one change triggers. The number of a wave comes from the sequence of the event ids.
-// A merged request has the range that spans the dates of both requests, and the older of their two waves. A request
-// waits for upstream requests of its own wave and of older waves. If a merged request took the newer wave, each merge
-// would make the request wait for more upstream requests, and an input that changes all the time would starve the
-// request.
-// Only requests with equal numbers of attempts merge: otherwise the failed attempts for some dates would also count for
-// other dates.
-// A merged request keeps the pause that ends later. A paused request pauses all requests of its variable (`isDue`). If
-// the pause held back only one request, each change of an input would start a run without a pause, even when the runs
-// of this variable crash the calculator.
-// The merged request is a background request only when both requests are.
+// Merges a new request into the waiting request of the same variable and attempt. A wave is all runs that one change
+// triggers. A request waits for upstream requests of its own wave and of older waves.
+// - attempt: number of failed attempts. Requests are merged only if this number is equal, because a failure must not
+//   count for other dates.
+// - wave: the older one. With the newer wave, a request whose inputs change all the time might never run.
+// - pause (`not_before_date`): the later one. A pause holds back all requests of the variable (`isDue`), so a new
+//   change cannot end the pause.
 const WIDEN = `
   on conflict (variable_id, attempt) do update
   set from_date = least(calculation_request.from_date, excluded.from_date),
@@ -40,9 +34,8 @@ const WIDEN = `
       request_id = coalesce(calculation_request.request_id, excluded.request_id)
   returning variable_id as "variableId", account_id as "accountId", is_background as "isBackground"`;
 
-// When the result of a run triggers a request, the request records the variables whose results led to it (`ancestors`),
-// so that a loop is detected (R-H11). When only results of background runs trigger a run, this run is a background run
-// too.
+// `way` lists the variables whose results led to the change, so that a loop is detected (R-H11). When only results of
+// background runs trigger a run, this run is a background run too.
 const CHANGES = `
   with change as (
     select given.*, coalesce(result.way, '{}') as way, coalesce(result.is_background, false) as is_background
@@ -86,10 +79,9 @@ const STOP_LOOPS = `${CHANGES}
   returning id`;
 
 /**
- * SQL of the range of a run. The range begins at the given first date, else at the first point of the inputs of
- * `variable`, else at the current time. This SQL reads points, so the transaction must hold `point_gate`. Otherwise a
- * chunk could be compressed between the planning and the execution of the statement, and would then look empty.
- * @param begin SQL of the given first date, followed by a comma; an empty string when no first date is given.
+ * SQL of the range of a run. The transaction must hold `point_gate`: otherwise a chunk that is compressed meanwhile
+ * would look empty.
+ * @param begin SQL of the first date, followed by a comma; empty when no first date is given.
  * @param end SQL of the last date.
  */
 const wholeRange = (begin: string, end: string) => `
@@ -164,8 +156,8 @@ export async function requestScheduled(transaction: Transaction, due: readonly D
   );
 }
 
-// A request waits for the runs of upstream variables. When such runs end, even without writing points, this query finds
-// the requests of all downstream variables.
+// A request waits for upstream runs. This query finds the requests downstream of ended runs, even of runs that wrote no
+// points.
 const FIND_WAITING_FOR = `
   with recursive downstream (id) as (
     select variable_id from variable_input where input_variable_id = any($1::int[])
@@ -176,9 +168,8 @@ const FIND_WAITING_FOR = `
   from calculation_request request join downstream on id = variable_id`;
 
 /**
- * Creates the outbox consumer that requests runs for committed writes and for changed form values (R-H5). When the time
- * zone of a schedule may have changed, the consumer also clears the next date of the schedule. After the transaction of
- * the consumer has committed, the calculators are woken.
+ * Creates the outbox consumer that requests runs for committed writes and changed form values (R-H5). The calculators
+ * are woken after the commit.
  */
 export function calculationTrigger(queue: Pick<MemberQueue, 'wakeMembers'>): EventConsumer {
   return async (transaction, events) => {
@@ -211,8 +202,8 @@ async function requestDependents(
 }
 
 /**
- * Requests a run of every variable that must run because a form value changed. When the value changed, a database
- * trigger noted these variables in `form_change` (R-H5).
+ * Requests a run of every variable that reads a changed form value (R-H5). A database trigger has noted these variables
+ * in `form_change`.
  */
 async function requestFormReaders(
   transaction: Transaction,
@@ -227,9 +218,8 @@ async function requestFormReaders(
 }
 
 /**
- * Stops loops (R-H11). If the result of a variable leads back to the same variable within one wave, no run is
- * requested, and this function records a failed run of the variable. At any one time, the saved declarations form no
- * cycle. But a declaration that is saved during a wave can lead back to a variable that has already run in this wave.
+ * Stops loops (R-H11): if a variable's result leads back to the variable within one wave, records a failed run. Saved
+ * declarations form no cycle, but a declaration that is saved during a wave can close a loop.
  */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
   const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);
@@ -363,9 +353,8 @@ const FORGET_NEXT = `
     and (source.id = any($1::int[]) or source.site_id = any($2::int[]))`;
 
 /**
- * A schedule without a zone follows the time zone of its source or site (R-H5). An update of a source or site may
- * change this zone. So this function clears the next dates of the schedules that follow an updated source or site. A
- * schedule that is already due stays due.
+ * Clears the next dates of schedules that use the time zone of an updated source or site (R-H5). A schedule that is
+ * already due stays due.
  */
 async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
   const idsOf = (type: EventName) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));

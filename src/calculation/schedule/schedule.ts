@@ -1,8 +1,7 @@
 /**
- * Cron expressions of formulas (R-H5): five fields, six fields with the seconds first, or a name such as @daily. An
- * expression without a time zone applies in the zone of the variable's source. At changes of the clock:
- * - An expression with one time of day fires once on each of its days: at the end of the gap if the clock skips the
- *   time, and at the first occurrence if the clock repeats the time.
+ * Cron expressions of formulas (R-H5): five fields, six fields with the seconds first, or a name such as @daily. At
+ * changes of the clock:
+ * - An expression with one time of day fires once on each of its days.
  * - An expression with several times of day does not fire at a skipped time, and fires twice at a repeated time.
  */
 import { Cron } from 'croner';
@@ -51,10 +50,7 @@ export function nextInstant(cron: string, timeZoneId: string, afterMillis: numbe
   return openCron(cron, timeZoneId).nextRun(new Date(afterMillis))?.getTime();
 }
 
-/**
- * @returns the first `count` instants, in milliseconds, that are after `afterMillis` and match the cron expression
- * (R-H5). When fewer instants match, returns all of them.
- */
+/** @returns up to `count` instants of the cron expression after `afterMillis`, in milliseconds (R-H5). */
 export function nextInstants(cron: string, timeZoneId: string, afterMillis: number, count: number): readonly number[] {
   return openCron(cron, timeZoneId)
     .nextRuns(count, new Date(afterMillis))
@@ -62,8 +58,8 @@ export function nextInstants(cron: string, timeZoneId: string, afterMillis: numb
 }
 
 /**
- * @returns the last instant, in milliseconds, that is at or before `untilMillis` and matches the cron expression;
- * undefined when there is no such instant (R-H5).
+ * @returns the last instant of the cron expression at or before `untilMillis`, in milliseconds; undefined if there is
+ *   none (R-H5).
  */
 export function lastInstant(cron: string, timeZoneId: string, untilMillis: number): number | undefined {
   return openCron(cron, timeZoneId)

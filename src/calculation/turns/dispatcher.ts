@@ -38,10 +38,7 @@ export function openDispatcher({ slots, perform, log }: DispatcherOptions): Disp
   const queue = new FairQueue(slots, () => performance.now());
   const underWay = new Map<Turn, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   let isStopping = false;
-  /**
-   * The signal of `stopping` is aborted when the grace period ends. The runs and previews still under way are then
-   * aborted too.
-   */
+  /** `stop` aborts this signal when the grace period ends. */
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
 

@@ -1,16 +1,15 @@
 /**
- * Deficit round robin over accounts by measured time (R-A14): decides which run or preview gets the next free slot of a
- * calculator. Pure except for its clock. An account is kept only while it waits, runs or is in debt, so an idle account
- * costs nothing.
+ * Decides which run or preview gets the next free slot of a calculator: deficit round robin by measured time (R-A14).
+ * Pure except for its clock.
  *
- * - Each round credits an account with QUANTUM_MS; the time of its runs and previews is debited. While another account
- * has credit and may take the slot, an account in debt waits.
- * - The share of an account is half of the slots, rounded up. An account may borrow slots beyond its share while no
- * other account needs these slots for its own share. When another account needs such a slot, the newest run or preview
- * of the borrower is stopped, and is repeated later. The variable of a stopped run gets no borrowed slot for 10
- * minutes.
- * - Within an account, previews alternate with runs. While triggered runs and background runs (scheduled, forced) wait,
- *   nine of ten runs are triggered runs.
+ * - Credit: each round credits an account with QUANTUM_MS; the time of its runs and previews is debited. An account in
+ *   debt waits while another account has credit and may take the slot.
+ * - Share: half of the slots, rounded up. An account may borrow further slots while no other account needs them for its
+ *   own share.
+ * - Return: if another account needs a borrowed slot, the borrower's newest run or preview is stopped and repeated
+ *   later. The variable of a stopped run gets no borrowed slot for 10 minutes.
+ * - Order within an account: previews alternate with runs. While background runs (scheduled, forced) and triggered runs
+ *   wait, nine of ten runs are triggered.
  */
 
 export const URGENCIES = ['preview', 'triggered', 'background'] as const;
@@ -35,9 +34,8 @@ interface Account {
   readonly running: Running[];
   balanceMs: number;
   /**
-   * The turns of all accounts are numbered in the order in which they start. `servedAt` is the number of the account's
-   * latest turn; 0 before the account's first turn. Among the accounts with credit, the account with the smallest
-   * `servedAt` is served first.
+   * Position of the account's latest turn among all started turns; 0 before its first turn. Among the accounts with
+   * credit, the smallest position is served first.
    */
   servedAt: number;
   isPreviewLast: boolean;
@@ -116,9 +114,8 @@ export class FairQueue {
   }
 
   /**
-   * @returns a run or preview that must give back a borrowed slot; undefined when `isSqueezed` returns false, or when
-   * no account holds a borrowed slot. The caller stops the returned run or preview and calls `end`. The next call does
-   * not return the same run or preview.
+   * @returns a run or preview that must give back a borrowed slot, if there is one. The caller must stop the run or
+   *   preview, and call `end`.
    */
   takeBack(): Turn | undefined {
     if (!this.isSqueezed()) return undefined;
@@ -133,8 +130,7 @@ export class FairQueue {
   }
 
   /**
-   * @returns true when the waiting accounts that use less than their share outnumber the slots that are free or being
-   *   given back.
+   * @returns true when the waiting accounts below their share outnumber the slots that are free or being given back.
    */
   isSqueezed(): boolean {
     let needed = 0;
@@ -230,10 +226,7 @@ export class FairQueue {
     }
   }
 
-  /**
-   * Removes accounts that have neither work nor debt. While no run or preview waits, also removes accounts that have
-   * only a debt, because a debt matters only when accounts compete for slots.
-   */
+  /** Removes accounts that have neither work nor debt. While no account waits, a debt does not count. */
   #forget(): void {
     const isIdle = [...this.#accounts.values()].every((account) => !hasWaiting(account));
     for (const [id, account] of this.#accounts) {

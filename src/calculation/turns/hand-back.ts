@@ -3,10 +3,7 @@
  */
 export class HandBack extends Error {
   override readonly name = 'HandBack';
-  /**
-   * Aborted when the calculator stops, at the end of the grace period. Not aborted when a run or preview is stopped to
-   * free a borrowed slot.
-   */
+  /** Aborted only when the calculator stops, at the end of the grace period. */
   readonly stopping: AbortSignal;
 
   constructor(message: string, stopping: AbortSignal) {

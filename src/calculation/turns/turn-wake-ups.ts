@@ -1,15 +1,14 @@
 /**
  * Wakes calculators when turns wait. A turn is a variable to run or a preview to answer. For each account and urgency,
- * Redis holds one set of the ids of turns, and one job makes a calculator take ids from this set. There are three
- * urgencies, so an account has at most three jobs in the queue, even when thousands of its turns wait. When Redis loses
- * ids, the sweeper finds their turns in the database.
+ * Redis holds one set of turn ids, and one job makes a calculator take ids. If Redis loses ids, the sweeper finds the
+ * turns in the database.
  */
 import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 
 /**
- * A calculator that holds this many waiting turns of the same account and urgency leaves further turns in Redis, where
- * every calculator can take them.
+ * A calculator holds at most this many waiting turns of one account and urgency. Further turns stay in Redis for all
+ * calculators.
  */
 const MAX_HELD = 64;
 
@@ -32,9 +31,9 @@ export interface TurnTaker {
   /** Takes ids from the Redis set `key`, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /**
-   * Takes more ids from the Redis sets of an account, which has one set for each urgency. Skips a set in two cases:
+   * Takes more ids from the Redis sets of an account. Skips a set in two cases:
    * - `take` has left no ids in the set.
-   * - At least MAX_HELD / 2 turns of this account and urgency already wait in the calculator.
+   * - At least MAX_HELD / 2 turns from the set already wait in the calculator.
    */
   takeMore(accountId: number): Promise<void>;
 }

@@ -35,8 +35,7 @@ const REMOVE_REQUESTS = `
   from removed returning id`;
 
 /**
- * Ends the runs of the variables, except runs that are already storing their points, and removes the requests of the
- * variables.
+ * Ends the runs and removes the requests of the variables. A run that is already storing its points continues.
  * @returns the ids of the run records, ascending: one for each ended run and one for each removed request.
  */
 export async function stopUpdates(
@@ -45,8 +44,8 @@ export async function stopUpdates(
   variableIds: readonly number[],
 ): Promise<readonly number[]> {
   const by = `stopped by ${caller.userName}; to calculate the values later, force an update over the dates of this run`;
-  // The statements lock the run records first and the requests second. A calculator that returns a run to the queue
-  // locks the run record and the request in the same order.
+  // To avoid deadlocks, run records are locked before requests. A calculator that returns a run to the queue does the
+  // same.
   const running = await transaction.query<EndedRun>(STOP_RUNS, [variableIds, by]);
   const waiting = await transaction.query<EndedRun>(REMOVE_REQUESTS, [variableIds, by]);
   const ended = [...running.rows, ...waiting.rows];

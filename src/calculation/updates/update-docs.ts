@@ -99,7 +99,7 @@ function forceUpdate(of: string, path: string, kind: string): readonly Operation
       ...{ method: 'post', path: `${path}/stopUpdate`, operationId: `stopUpdate${kind}`, tag, access: MANAGERS },
       summary: `Stop the runs of ${of}`,
       description:
-        'Cancels the runs in progress and removes waiting requests, whatever triggered them. Each cancelled run and each ' +
+        'Cancels runs in progress and removes waiting requests, whatever triggered them. Each cancelled run and each ' +
         'removed request is recorded as a `Failed` run with the outcome `cancelled` and the dates that were not ' +
         'calculated. A run that is already storing its points is not cancelled.',
       answers: [answersJson('The stopped runs.', stopped)],

@@ -63,7 +63,7 @@ export const INSTANTS_QUERY = declareQuery({
     ),
   ),
   from: momentParameter(
-    'Earliest instant to return, inclusive; for example, `validFrom` of a formula. Even when `from` is in the past, only future instants are returned.',
+    'Earliest instant to return, inclusive; for example, `validFrom` of a formula. Past instants are never returned.',
   ),
   until: momentParameter('Latest instant, exclusive.'),
   count: integerParameter('Maximum number of instants.', { min: 1, max: 100, default: 5 }),

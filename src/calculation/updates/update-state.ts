@@ -11,8 +11,7 @@ const RUNNING = `
   select id as "runId", trigger, from_date as "from", to_date as "to", started_date as "startedDate"
   from calculation_run where variable_id = $1 and state = 'Running'`;
 
-// Two waiting requests of a variable can have the same wave, but never the same `attempt`. So sorting by wave and
-// `attempt` always gives the same order.
+// The order is always the same, because waiting requests of a variable differ in `attempt`.
 const WAITING = `
   select trigger, from_date as "from", to_date as "to", requested_date as "requestedDate",
          not_before_date as "notBeforeDate", attempt

@@ -8,10 +8,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import { findReached } from '../run/runs.ts';
 
 const MAX_NODES = 200;
-/**
- * Maximum number of runs that are read from one wave. The same maximum applies separately to waiting requests. A wave
- * can be large: a forced update of a site is one wave.
- */
+/** Maximum number of runs, and of waiting requests, that are read from one wave. */
 const MAX_RUNS = 20_000;
 
 // The last run of each variable: after a fault of the sandbox, a variable can have several runs in one wave.
@@ -43,9 +40,9 @@ export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
   readonly name: string;
   readonly sourceName: string;
   /**
-   * `Waiting` when the variable has a waiting request in this wave; otherwise the state of its last run in this wave.
-   * `Changed` when the variable has neither a request nor a run in this wave: a change of its points triggered runs of
-   * other variables.
+   * State of the variable's last run in this wave, or:
+   * - `Waiting`: the variable has a waiting request.
+   * - `Changed`: the variable has no request and no run; a change of its points triggered other runs.
    */
   readonly state: string;
   /** Null when `state` is `Changed`. */
@@ -62,7 +59,7 @@ export interface Wave {
 }
 
 /**
- * Returns the variables of a wave that triggers link to the variable `variableId`. Also returns these triggers.
+ * Reads the variables of a wave that are linked to `variableId` by triggers, and these triggers.
  * @param variableId id of a variable that has a run in this wave.
  */
 export async function readWave(queryable: Queryable, caller: Caller, wave: number, variableId: number): Promise<Wave> {

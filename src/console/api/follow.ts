@@ -32,8 +32,7 @@ export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed
       try {
         for await (const { data } of readEvents(events, end.signal)) {
           const status = JSON.parse(data) as Status;
-          // An event lacks some lists of the resource, such as its problems. So the code below reads the resource again
-          // after the last event.
+          // An event lacks some members of the resource, so the code below reads the resource again.
           if (isOver(status)) break;
           queries.setQueryData<Status>(JSON.parse(key) as QueryKey, (old) => old && { ...old, ...status });
         }

@@ -8,10 +8,6 @@ import { useSession } from '../session/session.tsx';
 import type { Variable } from '../variable/variable-queries.ts';
 import classes from './calculated-links.module.css';
 
-/**
- * Shows links from a variable to other pages. The links to its script and its runs appear only for a calculated
- * variable. The link that creates a calculated variable appears only for a role that may manage the account.
- */
 export function CalculatedLinks({ variable: { id, calculated } }: { readonly variable: Variable }) {
   const { t } = useTranslation();
   const { mayManage } = useSession();

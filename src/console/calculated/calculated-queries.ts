@@ -68,7 +68,7 @@ export function evaluate(
 
 /**
  * @returns a query for the windows that a run of the declaration would read. The query does not execute the author's
- * scripts: it evaluates the declaration with `NO_RESULT` in place of each script.
+ *   scripts.
  */
 export function useWindows(place: Place, declaration: Declaration, dates: PreviewDates, isWanted: boolean) {
   const formulas = declaration.calculatedVariableFormulas.map((formula) => ({ ...formula, formula: NO_RESULT }));
@@ -84,8 +84,8 @@ export function useWindows(place: Place, declaration: Declaration, dates: Previe
 
 /**
  * Saves a declaration.
- * @param before the declaration without the user's changes, as the API returned it; null or undefined when the variable
- * had no declaration. If `before` is given and the stored declaration is a different one, the save fails.
+ * @param before the declaration without the user's changes, as the API returned it. If `before` is given and the stored
+ *   declaration is a different one, the save fails.
  * @throws {ApiError} when the API refuses the call or cannot be reached.
  */
 export async function saveDeclaration(
@@ -157,10 +157,7 @@ export function useInstants(cron: string, timeZoneId: string) {
   });
 }
 
-/**
- * @returns a query for the current run and the waiting requests of a variable. The query polls more often while there
- * is a current run or a waiting request.
- */
+/** @returns a query for the current run and the waiting requests of a variable. */
 export function useUpdateState(id: number) {
   return useQuery({
     queryKey: ['update-state', id],

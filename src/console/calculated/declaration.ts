@@ -64,8 +64,7 @@ export function starterScript(alias: string): string {
 }
 
 /**
- * @returns the given declaration in a complete form. A declaration without formulas gets an empty formula. Each absent
- * list of inputs, forms or constants becomes an empty list.
+ * @returns the declaration with at least one formula. An absent list becomes an empty list.
  * @param given the declaration that the API returned; null when the variable is not calculated.
  */
 export function toDeclaration(given: unknown): Declaration {

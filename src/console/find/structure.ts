@@ -1,7 +1,4 @@
-/**
- * Loads sites, sources and variables. The tree loads them page by page while the user opens and scrolls it; a search
- * loads only the resources that match.
- */
+/** Loads sites, sources and variables: page by page for the tree, and only the hits for a search. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError, answerOf, api, bodyOf } from '../api/client.ts';
@@ -106,7 +103,7 @@ async function search(text: string): Promise<Hits> {
 }
 
 /**
- * Loads the sources of found variables, because each found variable is shown with the site of its source.
+ * Loads the sources of found variables.
  * @returns a query whose data is a map from source id to source.
  */
 export function useSourcesOf(variables: readonly Variable[]) {

@@ -9,10 +9,7 @@ import { Frame } from './frame.tsx';
 import own from './table.module.css';
 import classes from './view.module.css';
 
-/**
- * Maximum number of columns that the style sheet can label on a phone. On a phone, a table with more columns scrolls
- * sideways instead.
- */
+/** Maximum number of columns that the style sheet can label on a phone. A table with more columns scrolls sideways. */
 const MAX_NAMED = 8;
 
 interface TableProps {
@@ -46,9 +43,7 @@ export function Table({ label, columns, children }: TableProps) {
   );
 }
 
-/**
- * @returns CSS variables whose values are the column names. On a phone, a row is a card whose cells show these names.
- */
+/** @returns CSS variables with the column names. On a phone, each cell shows the name of its column. */
 function toProperties(names: readonly string[]): CSSProperties {
   return Object.fromEntries(names.map((name, index) => [`--column-${index + 1}`, JSON.stringify(name)]));
 }

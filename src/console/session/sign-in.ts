@@ -1,7 +1,6 @@
 /**
- * Signs in by authorization code with PKCE (R-B2). Tokens are kept only in memory, so a reload loses them. The user's
- * session at the issuer survives the reload, so the issuer then signs the user in again without showing a page. The
- * tab's session storage keeps the state of a running sign-in, but no tokens.
+ * Signs in by authorization code with PKCE (R-B2). Tokens are kept only in memory. After a reload, the issuer's session
+ * signs the user in again without showing a page. Session storage keeps only the state of a running sign-in.
  */
 import { InMemoryWebStorage, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts';
 import { settings } from './settings.ts';
@@ -41,9 +40,8 @@ export type SignInOutcome =
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * On the page for signed-out people, does nothing. On an origin other than the API's, sends the browser to the API's
- * origin and does nothing else. In all other cases, completes the sign-in if the browser returns from the issuer, and
- * starts a sign-in if it does not.
+ * Starts a sign-in, or completes the sign-in when the browser returns from the issuer. On the page for signed-out
+ * people, does nothing. On an origin other than the API's, only sends the browser to the API's origin.
  */
 export async function openSession(): Promise<SignInOutcome> {
   if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };

@@ -1,8 +1,4 @@
-/**
- * Deletes a site, source or variable. If the API refuses the deletion because other elements depend on this element, a
- * second button forces the deletion. `DeletionProgress` shows the progress of a deletion that continues in the
- * background.
- */
+/** Deletes a site, source or variable. If the API refuses the deletion (409), a second button forces the deletion. */
 import { Progress } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';

@@ -31,8 +31,7 @@ export function FieldInput({ field, text, options, isDisabled, onChange }: Field
         searchable
         clearable
         limit={100}
-        // If the user clicked the field before the options arrived, the list would stay closed even after the options
-        // arrived. So the field is disabled until the options arrive.
+        // A click before the options arrive would leave the list closed, so the field is disabled until then.
         disabled={isDisabled || data.length === 0}
         data={[...data]}
         value={text === '' ? null : text}

@@ -56,10 +56,7 @@ export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   ],
 };
 
-/**
- * Members of a JSON object. The object is a site, source or variable in an answer or a request, or the client data of a
- * site, source or variable.
- */
+/** Members of a JSON object: a site, source or variable, or its client data. */
 export type Members = Readonly<Record<string, unknown>>;
 export type Texts = Readonly<Record<string, string>>;
 
@@ -80,8 +77,8 @@ export function toChanges(kind: Kind, texts: Texts, saved: Texts): Members {
       const typed = texts[field.name] ?? '';
       if (typed === saved[field.name]) return [];
       const value = toMember(field, typed.trim());
-      // Leaves an empty `timeZoneId` out of the request, because a site cannot be without a time zone. Without the
-      // member `timeZoneId`, a new site gets the account's zone, and an existing site keeps its zone.
+      // Leaves an empty `timeZoneId` out of the request, because a site must have a time zone. A new site then gets the
+      // account's zone.
       return value === null && kind === 'Site' && field.input === 'zone' ? [] : [[field.name, value] as const];
     }),
   );

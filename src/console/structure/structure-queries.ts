@@ -56,8 +56,8 @@ export interface Child {
 }
 
 /**
- * @returns a query that loads the first MAX_CHILDREN children and the total number of children. The children of a site
- * are its sources; the children of a source are its variables.
+ * @returns a query that loads the first MAX_CHILDREN children and their total number. A site's children are sources; a
+ *   source's children are variables.
  */
 export function useChildren(kind: 'Site' | 'Source', id: number) {
   return useQuery({
@@ -93,10 +93,7 @@ export interface Option {
   readonly label: string;
 }
 
-/**
- * @returns the options of each catalogue, by the name of the catalogue; each entry of a catalogue is an option. While a
- * catalogue loads, its array of options is empty.
- */
+/** @returns the options of each catalogue, by its name. While a catalogue loads, its array of options is empty. */
 export function useCatalogues(names: readonly CatalogueName[]): ReadonlyMap<CatalogueName, readonly Option[]> {
   const results = useQueries({
     queries: names.map((name) => ({ queryKey: [name], queryFn: LOADERS[name], staleTime: STALE_MS })),

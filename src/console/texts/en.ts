@@ -207,8 +207,5 @@ export const en = {
 
 /** The texts of one language, under the same names as the English texts. */
 export type Texts = TextsOf<typeof en>;
-/**
- * The type of a translation of `Node`. It has the same property names as `Node`. Where `Node` has an English text, it
- * allows any string.
- */
+/** A translation of `Node`: the same property names, with any string in place of an English text. */
 export type TextsOf<Node> = { readonly [Name in keyof Node]: Node[Name] extends string ? string : TextsOf<Node[Name]> };

@@ -1,6 +1,6 @@
 /**
- * Adds to the French texts narrow no-break spaces at punctuation, and the plural form for whole millions. The source
- * files contain plain spaces, because most editors do not make narrow no-break spaces visible. Has no side effects.
+ * Adds narrow no-break spaces and plural forms to the French texts. The source files contain plain spaces, because most
+ * editors do not make narrow no-break spaces visible.
  */
 
 /** U+202F, the narrow no-break space. */

@@ -15,10 +15,7 @@ import { loadPoints, loadVersionInstants } from './points.ts';
 
 /** Maximum number of stops of the slider. A stop is an instant at which a version arrived. */
 const MAX_STOPS = 300;
-/**
- * If the estimated number of points in the range exceeds this number, the slider gets no stops for the versions of the
- * points.
- */
+/** If the range has more points than this, the slider gets no stops for the versions of the points. */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
 /** The spacing of a variable's points is estimated from at most this number of its last points. */
@@ -115,10 +112,8 @@ export function useStops(
     firstVersionTimestamp,
     lastVersionTimestamp,
   ]);
-  // A VersionTimestamp has microseconds, but a stop of the slider has only milliseconds. So each VersionTimestamp is
-  // rounded up: at the resulting stop, the version has already arrived. Until the data of a new range are loaded,
-  // `instants` still holds the data of the previous range. If the new range has too many points, its data are never
-  // loaded; the data of the previous range are then ignored.
+  // A stop has only milliseconds. A VersionTimestamp is rounded up, so the version has arrived at the resulting stop.
+  // If the range has too many points, `instants` still holds the data of an earlier range.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -1,7 +1,4 @@
-/**
- * Decides the range of a chart, the resolution of the chart, and the versions that the chart reads. Has no side
- * effects.
- */
+/** Decides the range, the resolution and the versions of a chart. Has no side effects. */
 
 /** A period in Unix seconds; `to` is exclusive. */
 export interface Range {
@@ -23,10 +20,7 @@ export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
  * buckets instead. The limit allows a year of quarter-hours, which are at most 35,136 points.
  */
 export const RAW_LIMIT = 45_000;
-/**
- * Maximum number of buckets in a chart. It allows several buckets for each pixel of a wide window. The limit does not
- * apply to one-month buckets, because there are no longer buckets.
- */
+/** Maximum number of buckets in a chart. The limit does not apply to months, the longest buckets. */
 const BUCKET_LIMIT = 6000;
 /** Step of a variable without a granularity or without a time base, in seconds. */
 const DEFAULT_STEP_SEC = 900;
@@ -105,8 +99,7 @@ export function bucketAt(dates: ArrayLike<number>, start: number, range: Range):
 }
 
 /**
- * @returns a range that ends one step after the last point. The range begins one year before its end, or at the first
- * point if this point is later.
+ * @returns the range of all points, but at most their last year.
  * @param bounds dates of the first and last point.
  */
 export function defaultRange(bounds: Range, stepSec: number): Range {

@@ -1,7 +1,4 @@
-/**
- * Shows the chart of a variable, and the panels of the chart: other variables, version bar, changes, versions of a
- * point, correction.
- */
+/** Shows the chart of a variable and the panels of the chart. */
 import { Button, Skeleton } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';

@@ -1,7 +1,4 @@
-/**
- * The page of a variable, with a heading, a chart and panels. For a variable without points, the page shows how to send
- * the first points.
- */
+/** The page of a variable. If the variable has no points, the page shows how to send the first points. */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -36,8 +33,7 @@ export function VariablePage() {
   const others = route.useSearch().with ?? [];
   const context = useVariable(variableId);
   const bounds = useQuery(boundsQuery(variableId));
-  // Connects to `GET /data/watch` while the variable and the bounds are read. So the watch is usually connected before
-  // the chart reads points.
+  // The watch connects early, so it is usually ready before the chart reads points.
   const live = useLive([variableId, ...others]);
   const isFirst = bounds.data === null && live.points.lastOf(variableId) !== undefined;
   const { refetch } = bounds;

@@ -32,8 +32,7 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
   const [text, setText] = useState('');
   const [search] = useDebouncedValue(text.trim(), DEBOUNCE_MS);
   const ids = value.split(/[\s,]+/).filter((id) => id !== '');
-  // A draft saved by an earlier release may hold a text that is not an id. The API would refuse to save a webhook with
-  // such a text, so it is left out.
+  // Leaves out texts that are not ids. A draft of an earlier release may contain such texts.
   const readable = ids.filter((id) => /^\d{1,9}$/.test(id)).map(Number);
   const chosen = useElements(kind, { [ID_FILTERS[kind]]: readable }, readable.length) ?? [];
   const found = useElements(kind, search === '' ? {} : { customFilter: toFilter(search, kind) }, MAX_FOUND) ?? [];
@@ -57,8 +56,7 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
 }
 
 /**
- * @returns at most `limit` elements that match the filter. Until the API has answered, returns the elements that
- * matched the previous filter, or undefined when no elements were loaded before.
+ * @returns at most `limit` elements that match the filter. Until the API answers, returns the previous result, if any.
  */
 function useElements(kind: ElementKind, filter: object, limit: number): readonly Element[] | undefined {
   return useQuery({

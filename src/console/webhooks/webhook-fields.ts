@@ -1,4 +1,4 @@
-/** Converts a webhook to the fields of the form and back. Every field is a text or a boolean. Has no side effects. */
+/** Converts a webhook to the fields of the form and back. */
 import type { components } from '../api/openapi.d.ts';
 import { en } from './texts/en.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Page of one webhook: an input form, a test message with the receiver's answer, and the list of deliveries. The list
- * is refreshed regularly.
- */
+/** Page of one webhook: an input form, a test message, and the list of deliveries. */
 import { Button, NativeSelect, Skeleton, Switch, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -28,8 +25,7 @@ import {
 } from './webhook-fields.ts';
 
 /**
- * Secrets of the webhooks that were created since the page was loaded; the key is the webhook's id. The page keeps the
- * secrets, because the API returns each secret only once.
+ * Secrets of newly created webhooks by webhook id. They are kept here, because the API returns each secret only once.
  */
 const secrets = new Map<string, string>();
 

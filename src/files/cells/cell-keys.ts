@@ -1,7 +1,6 @@
 /**
- * Caches the numbers that `TargetTable` and `LabelTable` give to keys. A key consists of raw data of some cells of a
- * row: their bytes and their kinds. So looking up a cached key creates no strings. The cache is emptied when it is
- * full.
+ * Caches the numbers that `TargetTable` and `LabelTable` give to keys. A key consists of the bytes and kinds of some
+ * cells of a row, so looking up a cached key creates no strings. A full cache is emptied.
  */
 import type { RowCells } from './row-cells.ts';
 
@@ -26,8 +25,8 @@ export class CellKeys {
 
   /**
    * @param columns positions of the columns whose cells form the key.
-   * @param numberOf function that assigns a number to a key that is not cached. It must always return the same number
-   * for the same cells.
+   * @param numberOf returns the number of a key that is not cached. The number must always be the same for the same
+   *   cells.
    */
   constructor(columns: readonly number[], numberOf: (cells: RowCells) => number) {
     this.#columns = columns;

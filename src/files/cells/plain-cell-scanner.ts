@@ -1,7 +1,6 @@
 /**
- * Reads plain cells, that is, dates and numbers in their usual form. Reads the bytes directly, because creating strings
- * would cost more. Returns NaN for any other cell; `cell-parser.ts` then parses the cell. For a plain cell, this file
- * and `cell-parser.ts` return exactly the same value.
+ * Reads plain cells (dates and numbers in their usual form) from bytes, because creating strings costs more. Returns
+ * NaN for any other cell. For a plain cell, `cell-parser.ts` returns the same value.
  */
 import { daysInMonth } from '../../platform/dates/date-rules.ts';
 
@@ -27,9 +26,8 @@ export class PlainDates {
   #dayMicros = 0;
 
   /**
-   * @returns microseconds since 1970-01-01. The date of a cell that ends in Z is in UTC. Any other date is in local
-   * time, which this method does not convert to UTC. Returns NaN when the cell is not a plain date, and when the date
-   * is invalid or outside 1700 to 2199.
+   * @returns microseconds since 1970-01-01: in UTC when the cell ends in Z, otherwise in local time. Returns NaN when
+   *   the cell is not a plain date of the years 1700 to 2199.
    */
   read(bytes: Uint8Array, start: number, end: number): number {
     const isPlain =
@@ -102,10 +100,10 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * Reads a date cell that holds a serial number. Reads the whole days and the first 15 digits of the fraction
- * separately, so the error is far less than a millisecond.
- * @returns days since the epoch of the workbook; NaN for a negative number with a fraction, and for a cell that is not
- * a plain number. A number with an exponent, for example, is not plain.
+ * Reads a date cell that holds a serial number. Reads whole days and fraction separately, so the error is far less than
+ * a millisecond.
+ * @returns days since the epoch of the workbook; NaN for a cell that is not a plain number, and for a negative number
+ *   with a fraction.
  */
 export function plainSerial(bytes: Uint8Array, start: number, end: number): number {
   let point = start;

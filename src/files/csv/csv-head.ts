@@ -57,9 +57,8 @@ function findHeader(dialect: Dialect, bytes: Buffer, mark: number) {
 }
 
 /**
- * Finds the line end and the delimiter of a file. Chooses the delimiter that gives the largest number of known column
- * names in the header. When two delimiters give equally many known names, chooses the delimiter that gives more names
- * in total.
+ * Finds the line end and the delimiter of a file. Chooses the delimiter that gives the most known column names in the
+ * header.
  */
 function findDialect(text: string): Dialect {
   const newline = text.includes('\n') && !endsInReturn(text) ? '\n' : '\r';

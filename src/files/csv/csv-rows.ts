@@ -1,7 +1,6 @@
 /**
- * Adds the records of a CSV file to the `RowCollector` as rows. Dates and values in the usual notation are read
- * directly from the bytes by `cells/plain-cell-scanner.ts`. The text of all other cells is parsed by
- * `cells/cell-parser.ts`.
+ * Adds the records of a CSV file to the `RowCollector` as rows. `cells/plain-cell-scanner.ts` reads dates and values in
+ * the usual notation from bytes. `cells/cell-parser.ts` parses the text of other cells.
  */
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-parser.ts';
 import { isPlainLocal, PlainDates, plainNumber } from '../cells/plain-cell-scanner.ts';

@@ -1,9 +1,7 @@
 /**
- * Splits the bytes of a CSV into records (RFC 4180) incrementally. Cells are offsets into a buffer, not objects.
- * Reports a record with invalid quotes and resumes with the next line, so that a stray quote rejects only one row. Time
- * is linear. No library is used: papaparse, csv-parse and udsv each lack at least one of byte offsets, bounded memory,
- * and recovery at the next row. From bytes to COPY tuples, papaparse takes 1.7 × our time, csv-parse 2.9–4.0 × and udsv
- * 0.7–1.3 ×, but udsv misaligns short rows (measured 2026-11-22, MEASUREMENTS.md).
+ * Splits the bytes of a CSV into records (RFC 4180) incrementally. Reports a record with invalid quotes and resumes
+ * with the next line, so that a stray quote rejects only one row. No library is used, because none has byte offsets,
+ * bounded memory and recovery at the next row together (MEASUREMENTS.md).
  */
 import type { RowCells } from '../cells/row-cells.ts';
 
@@ -55,8 +53,7 @@ export class RecordScanner {
 
   /**
    * @param columnLimit how many columns are kept; the cells of further columns are only counted.
-   * @param start position of the first byte that `feed` will get: `offset` is the file offset of this byte; `row` is
-   * the row number of the last row before this byte.
+   * @param start file offset of the first byte that `feed` gets, and number of the last row before this byte.
    */
   constructor(
     dialect: Dialect,
@@ -190,8 +187,7 @@ export class RecordScanner {
   }
 
   /**
-   * @returns the index of the delimiter, newline or end of file that ends the cell; INCOMPLETE when the end of the cell
-   * has not been read yet.
+   * @returns the index of the delimiter, newline or end of file after the cell; INCOMPLETE if more bytes are needed.
    */
   #bareCell(start: number, column: number): number {
     const bytes = this.#bytes;

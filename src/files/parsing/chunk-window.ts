@@ -1,8 +1,7 @@
 /**
- * The parser's side of the unlinked file through which the parser passes chunks to the ingester. Both processes have
- * this file open. The file has two slots: one for the chunk that is being written to the database, and one for the next
- * chunk. Passing the chunks as messages was slower: a million rows have 60 MB of tuples, and these messages made V8
- * collect the whole heap of the ingester again and again (MEASUREMENTS.md).
+ * The parser's side of the unlinked file through which the parser passes chunks to the ingester. One slot of the file
+ * holds the chunk that is being written to the database, the other slot holds the next chunk. Passing chunks as
+ * messages was slower (MEASUREMENTS.md).
  */
 import { writeSync } from 'node:fs';
 

@@ -37,8 +37,7 @@ export interface FileParser {
    * Yields the rows of a file, chunk by chunk. A chunk is valid until the next chunk is requested.
    * @throws {FileRefusal} when the file cannot be read to its end.
    * @throws {ParserDeath} when the parser process ended before it had parsed the file.
-   * @throws {Error} when the parser reports a bug or a fault of the machine; also rethrows the errors that `help`
-   * throws.
+   * @throws {Error} when the parser reports a bug or a fault of the machine, or when `help` throws.
    */
   parse(order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk>;
   /** Ends the idle parser processes. */
@@ -48,11 +47,7 @@ export interface FileParser {
 /** The parser process ended before it had parsed its file. */
 export class ParserDeath extends Error {
   override readonly name = 'ParserDeath';
-  /**
-   * True when the file may have caused the end of the process. Usually, the file exhausted the memory of the process,
-   * so V8 aborted the process. False when the process was killed from outside, or when the process ended before it
-   * requested a part of the file (R-A15).
-   */
+  /** True when the file may have caused the end of the process, usually by exhausting the memory (R-A15). */
   readonly isByFile: boolean;
 
   constructor(message: string, isByFile: boolean) {
@@ -65,12 +60,10 @@ export class ParserDeath extends Error {
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-// Maximum heap of a parser. If a parser needs more heap, V8 aborts the parser, and the abort counts as a failure of the
-// file. The maximum is far below the memory of the container. Otherwise, the kernel could kill the parser first, and a
-// kill does not count as a failure of the file.
+// Maximum heap of a parser, far below the memory of the container. If the kernel killed the parser, the failure would
+// not count against the file.
 const HEAP_MEBIBYTES = 192;
-// Maximum memory of a parser outside its heap. This memory holds parts of the file (1 MiB each), the inflated bytes of
-// these parts, and one chunk of at most 10 MB.
+// Maximum memory of a parser outside its heap: parts of the file, their inflated bytes, and one chunk.
 const BUFFER_MEBIBYTES = 128;
 const MAX_IDLE_MS = 60_000;
 
@@ -166,7 +159,7 @@ async function* chunksOf(
       fail(Object.assign(new Error(`the parser failed: ${message.reason}`), { code: message.code }));
     else answer(message, help).then(reply, fail);
   };
-  // After the parsing of a file has ended, no answer is sent: the parser process may already be parsing the next file.
+  // No answer is sent after the end of a file, because the parser may already parse the next file.
   const reply = (message: ToParser | undefined): void => {
     if (message && !isOver) send(child, message);
   };

@@ -49,9 +49,9 @@ export function countKnown(header: readonly string[]): number {
 
 /**
  * Finds the columns of a header (R-E2).
- * @param row number of the header's row (see `RowError`); error messages show this number.
- * @throws {FileRefusal} missing_column when required columns are missing; the message names each missing column.
- * duplicate_column when two names in the header mean the same known column.
+ * @param row number of the header's row, for error messages (see `RowError`).
+ * @throws {FileRefusal} missing_column when required columns are missing; duplicate_column when two names mean the same
+ *   known column.
  */
 export function planColumns(header: readonly string[], row: number): Columns {
   const columnOf = new Map<Role, number>();

@@ -1,7 +1,4 @@
-/**
- * Assigns a number to each combination of version and tags in a file, so that each combination is resolved to
- * dictionary ids only once.
- */
+/** Numbers the combinations of version and tags in a file. Each combination is resolved to dictionary ids only once. */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, MAX_VERSION, toLabels } from '../../points/label-rules.ts';
 import { parseFileTags } from '../cells/cell-parser.ts';
@@ -33,8 +30,8 @@ export class LabelTable {
   }
 
   /**
-   * Returns the id of the combination of `version` and `tags`. A new combination is added and gets the next id. An
-   * empty string stands for no version, or for no tags.
+   * Returns the number of a combination. Adds the combination first if it is new. An empty string stands for no
+   * version, or for no tags.
    */
   idOf(version: string, tags: string): number {
     const key = version + SEPARATOR + tags;

@@ -50,8 +50,7 @@ export interface ChunkRows {
  */
 export const CSV_CHUNKS: ChunkRows = { first: 30_000, max: 90_000 };
 /**
- * Parsing a workbook is slower than parsing CSV. So the first chunk is smaller, and the database gets its first rows
- * sooner. Later chunks are larger, to keep the parser and the database busy.
+ * Parsing a workbook is slower than parsing CSV. With a smaller first chunk, the database gets its first rows sooner.
  */
 export const XLSX_CHUNKS: ChunkRows = { first: 10_000, max: 60_000 };
 

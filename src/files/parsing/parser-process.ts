@@ -1,7 +1,6 @@
 /**
- * Child process that parses files, one at a time; `file-parser.ts` starts this process. When the parser needs a part of
- * the file, it also requests the next part. While the ingester writes a chunk, the parser prepares at most two more
- * chunks. When a file exhausts the memory, only this process ends.
+ * Child process that parses files, one at a time; `file-parser.ts` starts this process. When a file exhausts the
+ * memory, only this process ends.
  */
 import { inflatePart } from '../../platform/database/stored-parts.ts';
 import { readCsv } from '../csv/read-csv.ts';

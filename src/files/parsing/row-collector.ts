@@ -106,9 +106,8 @@ export class RowCollector {
   }
 
   /**
-   * Turns the numbers from `targets` into ids of variables, and the numbers from `labels` into ids of VersionTags and
-   * tag sets. Turns local dates into instants. Divides each value by the divider of its variable. Moves valid rows to
-   * the front; turns invalid rows into errors.
+   * Resolves the targets, labels and local dates of the rows, and scales the values. Moves valid rows to the front and
+   * turns invalid rows into errors.
    * @returns number of valid rows.
    */
   #settle(): number {

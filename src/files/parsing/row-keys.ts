@@ -1,13 +1,10 @@
-/** Adds the rows of a file to a collector. Looks up the targets and labels by the bytes of the cells (`CellKeys`). */
+/** Finds the targets and labels of rows by the bytes of their cells (`CellKeys`). */
 import { CellKeys } from '../cells/cell-keys.ts';
 import type { RowCells } from '../cells/row-cells.ts';
 import type { Columns } from './header-columns.ts';
 import type { RowCollector } from './row-collector.ts';
 
-/**
- * Finds the ids of the target and labels of each row, and adds the row with these ids to a collector. Create one
- * `RowKeys` per file and collector.
- */
+/** Adds the rows of a file to a collector. Create one `RowKeys` per file and collector. */
 export class RowKeys {
   readonly #collector: RowCollector;
   readonly #targets: CellKeys;

@@ -1,7 +1,4 @@
-/**
- * Assigns a number to each combination of identifiers in a file, so that the combination need not be resolved to a
- * variable for each row (§2).
- */
+/** Numbers the combinations of identifiers in a file. The variable is looked up per combination, not per row (§2). */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { MAX_TEXT } from '../../platform/limits.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
@@ -51,8 +48,7 @@ export class TargetTable {
   }
 
   /**
-   * Returns the number that identifies the combination of identifiers in a row. A new combination is added to the
-   * table.
+   * Returns the number of the combination of identifiers in a row. Adds a new combination to the table.
    * @param cells the cells of the row, indexed by column.
    */
   idOf(cells: readonly string[]): number {

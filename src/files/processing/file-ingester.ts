@@ -22,10 +22,7 @@ import { ingestFile } from './ingest-file.ts';
 import { findWaitingAccounts, type TakenFile } from './take-file.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/**
- * While this process works on files of several accounts, it spends at most this fraction of the time on the files of
- * any one account.
- */
+/** Maximum fraction of the time for the files of one account, while several accounts have files. */
 const CHUNK_SHARE = 0.4;
 
 export interface FileIngesterServices {

@@ -81,9 +81,8 @@ export async function ingestFile(
 }
 
 /**
- * Decides whether an error makes the file Failed. A `FileRefusal` makes it Failed immediately. An error that the
- * content or a bug may have caused is counted; after MAX_FAILURES such errors since the last written chunk, the file is
- * Failed.
+ * Decides whether an error makes the file Failed. A `FileRefusal` does so immediately. Other errors do so after
+ * MAX_FAILURES failures since the last written chunk. Faults of the service are not counted.
  * @returns the reason why the file is Failed.
  * @throws `error` when the file must be retried.
  */
@@ -118,8 +117,7 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
   const { database, parser, pace, limits, onWritten, metrics } = services;
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
-  // Earlier pushes are written first (R-D6): before this function writes a chunk, it waits for every push to the
-  // chunk's variables that was accepted before the processing started.
+  // Each chunk waits for pushes to its variables that were accepted before the processing started (R-D6).
   const awaitEarlierPushes = await openPushBarrier(database, file.accountId, signal);
   let done: FilePosition = from;
   const { accountId } = file;

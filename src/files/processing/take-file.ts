@@ -121,8 +121,8 @@ interface FileIngested extends Pick<Ended, 'filename' | 'userId' | 'state'> {
   readonly counts: Pick<Ended, 'rows' | 'ingested' | 'rejected' | 'warnings'>;
   readonly failure?: { readonly code: RefusalCode; readonly message: string };
   /**
-   * Ids of the variables to which the file has written points. Present only when an enabled webhook of the account
-   * receives `FileIngested` and has a filter. The ids are not sent to receivers.
+   * Ids of the variables to which the file has written points. Present only when the filter of a webhook needs the ids.
+   * Receivers do not get the ids.
    */
   readonly concerns?: readonly number[];
 }

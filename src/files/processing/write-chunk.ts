@@ -1,7 +1,6 @@
 /**
- * Writes the points of a chunk, its row errors and the file's progress in one transaction, so that a crash neither
- * loses nor repeats a row (R-E5). Points do not pass through a push batch, because a push batch would store every row
- * twice.
+ * Writes a chunk and the file's progress in one transaction, so a crash loses no row and repeats none (R-E5). The
+ * points bypass push batches, because a push batch would store every row twice.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { announcePoints } from '../../points/announce-points.ts';
@@ -27,8 +26,7 @@ const ADVANCE = `
 /**
  * Writes one chunk (R-E5).
  * @param done position in the file before the chunk.
- * @returns false when the file already has its final state, or when the stored position of the file differs from
- *   `done`, for example because another process has written the chunk. In both cases, this call writes nothing.
+ * @returns false, and writes nothing, if the file has its final state or if its stored position differs from `done`.
  */
 export async function writeChunk(
   database: Database,

@@ -6,7 +6,7 @@
 const BY_NAME: readonly (readonly [name: RegExp, advice: string])[] = [
   [
     /\.(csv|tsv|txt|xlsx)\.(gz|zip|bz2|xz|zst|7z)$/i,
-    'the file is stored, but its rows are not read: unpack the file, then upload the unpacked file under a name that ends in .csv or .xlsx; to compress the upload, gzip the request body and send the header Content-Encoding: gzip',
+    'the file is stored, but its rows are not read: upload the unpacked file under a name that ends in .csv or .xlsx; to compress the upload, gzip the request body and send the header Content-Encoding: gzip',
   ],
   [
     /\.(tsv|tab|psv|dat)$/i,

@@ -36,8 +36,8 @@ export function assertSignature(format: FileFormat, start: string): void {
 function assertCsvStart(start: string): void {
   const foreign = NOT_CSV.find(([mark]) => start.startsWith(mark));
   if (foreign) throw new FileRefusal('wrong_format', foreign[1]);
-  // If the header (the first line that is not blank) contains a NUL, the whole file is rejected. If a later line
-  // contains a NUL, only the row of that line is rejected.
+  // A NUL in the header (the first line that is not blank) rejects the whole file. A NUL in a later line rejects only
+  // that row.
   if (/^\s*[^\r\n]*\0/.test(start)) {
     throw new FileRefusal('wrong_format', 'the file must be CSV in UTF-8, but its header contains NUL bytes');
   }

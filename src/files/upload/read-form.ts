@@ -13,9 +13,10 @@ export interface FormPart {
 }
 
 /**
- * Finds the first part named `data`, ignoring case. Reading the content of this part also reads the rest of the form.
- * @throws {DomainError} invalid_input when the form is malformed or has no such part among its first 100 parts. When
- * the form is malformed only after the start of this part, reading the content throws invalid_input.
+ * Finds the first part named `data`, ignoring case. Reading the content of this part also reads the rest of the form,
+ * and throws invalid_input if the rest is malformed.
+ * @throws {DomainError} invalid_input when the form is malformed before this part, or none of the first 100 parts is
+ *   named `data`.
  */
 export function findPart(body: Readable, contentType: string): Promise<FormPart> {
   return new Promise((resolve, reject) => {

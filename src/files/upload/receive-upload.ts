@@ -126,6 +126,6 @@ function notReadable(filename: string): DomainError {
 }
 
 function wrongType(type: string): DomainError {
-  const message = `for a Standard File, Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; for an attachment, any Content-Type is allowed, but the parameter filename must have an extension other than .csv and .xlsx`;
+  const message = `for a Standard File, Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; for an attachment, the parameter filename must have an extension other than .csv and .xlsx`;
   return new DomainError('unsupported_media_type', message);
 }

@@ -44,12 +44,11 @@ export interface StoreServices {
 export const fileTooLarge = (maxBytes: number) => `the file must be at most ${showBytes(maxBytes)}`;
 
 /**
- * Stores an upload. If the upload is a Standard File, also queues it for processing. If an error occurs, deletes the
- * upload.
- * @returns the file id, after the file has become durable.
+ * Stores an upload, and queues a Standard File for processing. If an error occurs, deletes the upload.
+ * @returns the file id, after the file is durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
- * invalid_input when the file is empty, or is a CSV with only white space in its first 4096 bytes; queue_full when
- * uploads take too much memory (R-A14).
+ *   invalid_input when the file is empty or the first 4096 bytes of a CSV are white space; queue_full when uploads take
+ *   too much memory (R-A14).
  */
 export async function storeFile(
   { database, memory, pace, maxBytes }: StoreServices,

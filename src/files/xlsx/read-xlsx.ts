@@ -53,8 +53,8 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
 }
 
 /**
- * Ignores empty rows. Reads the first row that is not empty as the header, and skips the next `doneRows` rows. After
- * these rows, adds each valid row to the collector, and rejects each invalid row.
+ * Reads the header, and skips the next `doneRows` rows. Adds each later row to the collector if the row is valid, else
+ * rejects the row. Ignores empty rows.
  */
 class SheetRows implements RowVisitor {
   scanner: SheetScanner | undefined;

@@ -16,10 +16,10 @@ const PHANTOM_DAY = 60;
 const END = Date.UTC(2200, 0, 1);
 
 /**
- * Converts the serial number `serial` (days) to a local date. Rounds the date to the millisecond, because all digits
- * after the milliseconds are rounding errors in the fraction of the day.
- * @returns microseconds of the local clock since 1970-01-01; undefined for a negative number, for 29 February 1900, and
- * for dates in 2200 and later.
+ * Converts a serial number (days) to a local date. Rounds to the millisecond, because further digits are rounding
+ * errors.
+ * @returns microseconds of the local clock since 1970-01-01; undefined for a negative number, 29 February 1900, and
+ *   dates in 2200 and later.
  */
 export function serialToMicros(serial: number, system: DateSystem): number | undefined {
   if (!(serial >= 0)) return undefined;

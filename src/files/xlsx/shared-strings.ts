@@ -11,7 +11,7 @@ import { decodeXml, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 export interface SharedStrings {
   /**
    * @param index index of the shared string, counted from 0.
-   * @param place function that returns the row that refers to the text; the message of a refusal names this row.
+   * @param place function that returns the row of the cell, for the message of a refusal.
    * @returns the text, cut to the length limit of a cell; undefined when there is no such string.
    * @throws {FileRefusal} damaged_file when the text is not UTF-8.
    */

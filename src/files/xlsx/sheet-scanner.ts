@@ -1,6 +1,5 @@
 /**
  * Reads the rows of a worksheet incrementally. `plain-row.ts` reads plain rows, and `xml-rows.ts` reads all other rows.
- * Nearly every program writes plain rows.
  */
 import { PlainRows } from './plain-row.ts';
 import { type RowVisitor, SheetRow } from './sheet-cells.ts';
@@ -36,7 +35,7 @@ export class SheetScanner {
   }
 
   /**
-   * Reads the next bytes of the sheet. When a row ends in these bytes, passes the row to the visitor.
+   * Reads the next bytes of the sheet. Passes each complete row to the visitor.
    * @throws {FileRefusal} damaged_file, wrong_format.
    */
   feed(piece: Uint8Array): void {
@@ -58,8 +57,8 @@ export class SheetScanner {
   }
 
   /**
-   * Reads the row at `at`. Reads nothing while the row is incomplete and has at most MAX_WAITING_BYTES bytes.
-   * @returns the index after the bytes that were read; `at` when nothing was read.
+   * Reads one row. Reads nothing if the row is incomplete and has at most MAX_WAITING_BYTES bytes.
+   * @returns the index after the bytes that were read.
    */
   #plainRow(bytes: Buffer, at: number): number {
     this.#plain.rowNumber = this.#xml.rowNumber;
@@ -74,8 +73,7 @@ export class SheetScanner {
   }
 
   /**
-   * Reads bytes with `xml-rows.ts`, beginning at `at`. Stops after the first end tag of a row; without an end tag,
-   * reads all bytes.
+   * Reads bytes with `xml-rows.ts` up to the next end tag of a row. Without an end tag, reads all bytes.
    * @returns the index after the bytes that were read.
    */
   #byTags(bytes: Buffer, at: number): number {

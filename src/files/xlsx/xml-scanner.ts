@@ -1,10 +1,7 @@
 /**
- * Scans the XML of a workbook incrementally, as latin1 text (see `cells/utf8.ts`): elements, text, CDATA, comments.
- * Refuses a document type declaration, whose entities could expand a kilobyte to gigabytes. The package saxes is not
- * used: with saxes alone, reading a whole sheet takes 9.0 times as long as with our reader (MEASUREMENTS.md). Even if
- * saxes replaced nothing but this file, reading rows tag by tag would take 1.5 times as long, and reading shared
- * strings 2.1 times. saxes also collects texts and comments without a limit, and refuses a whole workbook for one stray
- * character.
+ * Scans the XML of a workbook piece by piece, as latin1 text (see `cells/utf8.ts`). Refuses a document type
+ * declaration, because entities could expand a kilobyte to gigabytes. The package saxes is not used: saxes is slower,
+ * and collects texts without a limit (../MEASUREMENTS.md).
  */
 import { decodeUtf8 } from '../cells/utf8.ts';
 import { FileRefusal } from '../standard-file.ts';

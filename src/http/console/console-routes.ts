@@ -43,8 +43,7 @@ export function consoleRoutes(options: ConsoleOptions): Hono {
   const sendPage: MiddlewareHandler = async (c, next) => {
     if (!wantsHtml(c)) return next();
     for (const [name, value] of Object.entries(headers)) c.header(name, value);
-    // The page contains file names with hashes, and these names change with each build. So a browser must revalidate
-    // the page each time.
+    // File names in the page change with each build, so a browser must revalidate the page each time.
     c.header('Cache-Control', 'no-cache');
     c.header('Vary', 'Accept');
     return c.html(await html());

@@ -17,16 +17,15 @@ const DEFINITIONS = '#/$defs/';
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * Starts a collection of components. An id names only one component. So if a schema has an id, and its JSON Schemas for
- * input and for output differ, use the schema only for input or only for output.
+ * Starts a collection of components. A schema with an id can have different JSON Schemas for input and for output. Use
+ * such a schema either for input or for output, not for both.
  */
 export function collectSchemas(): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
   return {
     components,
     toJsonSchema: (schema, direction) => {
-      // Wraps `schema` in an object. zod makes no definition of a root schema, but `schema` must get a definition if it
-      // has an id.
+      // Wraps `schema` in an object, because zod makes no definition of a root schema.
       const whole = z.toJSONSchema(z.object({ schema }), { io: direction, unrepresentable: 'any', override: tidy });
       const { $defs = {}, properties } = whole as unknown as Wrapped;
       for (const [id, definition] of Object.entries($defs)) addComponent(components, id, finish(definition));
@@ -48,8 +47,8 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
   // zod writes `id`, which JSON Schema does not define.
   delete jsonSchema.id;
   nameMembers(jsonSchema);
-  // Removes `default: null`. Client generators assume that a member with a default is always present. In this service,
-  // a member with the default null may be absent.
+  // Client generators assume that a member with a default is always present. A member with the default null may be
+  // absent.
   if (jsonSchema.default === null) delete jsonSchema.default;
   // zod omits the examples of an input schema with a transform, because it assumes that they are outputs of the
   // transform. The examples in this service are inputs, so they are added here.
@@ -58,8 +57,7 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
 }
 
 /**
- * If the keys of a record are known, describes the record as an object with one property per key, because validators
- * and generators ignore `propertyNames`.
+ * Describes a record with known keys by one property per key, because validators and generators ignore `propertyNames`.
  */
 function nameMembers(jsonSchema: Record<string, unknown>): void {
   const { propertyNames, additionalProperties: value } = jsonSchema;
@@ -98,8 +96,7 @@ function withNull({ anyOf, ...others }: Record<string, unknown>): JsonSchema {
   if (anyOf === undefined) return others;
   const [first, second, ...more] = anyOf as readonly JsonSchema[];
   const isNullable = second?.type === 'null' && Object.keys(second).length === 1 && more.length === 0;
-  // An `anyOf` with an empty schema accepts every value. Only the types in `others` limit the values, so the `anyOf` is
-  // left out.
+  // An `anyOf` with an empty schema accepts every value, so the `anyOf` is left out.
   if (isNullable && first && Object.keys(first).length === 0 && Array.isArray(others.type)) return others;
   if (!isNullable || typeof first?.type !== 'string') return { anyOf, ...others };
   const { enum: names } = first;

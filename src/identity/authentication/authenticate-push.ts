@@ -23,8 +23,8 @@ export interface BasicAuthentication extends Authentication {
   /** Runs before each check of a password. An error that it throws becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
   /**
-   * Origins whose pages may send Basic credentials with every method. Pages of other origins may send Basic credentials
-   * only with GET and HEAD. The service's own origin counts as listed. Default: none.
+   * Origins, besides the service's own, whose pages may use Basic with every method. Pages of other origins may use
+   * Basic only with GET and HEAD. Default: none.
    */
   readonly corsOrigins?: readonly string[];
   /** Number of the operator's proxies that append to X-Forwarded-For. Default: 0. */
@@ -91,9 +91,8 @@ function parseBasic(authorization: string | undefined): Omit<Credentials, 'netwo
 }
 
 /**
- * Refuses Basic for a request from a page of another origin, because a browser adds a remembered password to the
- * requests of any page. Allows such a request if its method is GET or HEAD, or if CORS_ORIGINS lists the origin of the
- * page. The value `*` of CORS_ORIGINS is not enough.
+ * Refuses Basic from a page of another origin, because a browser adds a remembered password to the requests of any
+ * page. GET, HEAD and the origins in CORS_ORIGINS are allowed; the value `*` is not enough.
  * @throws {DomainError} permission_denied for a refused request.
  */
 function assertOwnPage({ req }: Context, corsOrigins: readonly string[]): void {
@@ -120,18 +119,14 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-/**
- * Decodes valid UTF-8 as UTF-8, and other bytes as Latin-1. The challenge requests UTF-8, but older clients send
- * Latin-1 (RFC 7617 §2.1). Latin-1 text is rarely valid UTF-8.
- */
+/** Decodes valid UTF-8 as UTF-8, and other bytes as Latin-1. Older clients send Latin-1 (RFC 7617 §2.1). */
 function decodeText(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
 
 /**
- * Sets `WWW-Authenticate`. If a script in a page sent the request, the challenge offers only Bearer, because an offer
- * of Basic makes the browser prompt the user for a password. Otherwise, the challenge offers Basic if the request has
- * no credentials or has wrong Basic credentials. A request whose bearer token was refused gets no offer of Basic.
+ * Sets `WWW-Authenticate`. Never offers Basic to a script in a page, because the browser would prompt the user for a
+ * password.
  */
 function setChallenge(c: Context, authorization: string | undefined): void {
   // `Sec-Fetch-Mode` alone does not prove a browser: Node's fetch sends it too. Only browsers send `Sec-Fetch-Site`.
@@ -151,10 +146,7 @@ interface Exchanged {
 
 type CachedExchange = (credentials: Credentials, beforeTry: () => Promise<void>) => Promise<Exchanged>;
 
-/**
- * Finds the caller. If `callers` refuses a cached token as invalid, this function removes the token from the cache and
- * checks the password once more.
- */
+/** Finds the caller. If `callers` refuses a cached token as invalid, checks the password once more. */
 async function findUser(
   exchange: CachedExchange,
   callers: FindCaller,
@@ -199,9 +191,8 @@ interface CacheEntry {
 }
 
 /**
- * Caches the tokens that `exchange` returns. The cache key of a token is an HMAC of the credentials under a random
- * secret, so the cache holds no password. Concurrent calls with the same credentials share one call of `exchange`.
- * Refusals are not cached.
+ * Caches the tokens that `exchange` returns, but no refusals. The cache keys are HMACs, so the cache holds no password.
+ * Concurrent calls with the same credentials share one call of `exchange`.
  */
 function cacheExchange(exchange: ExchangePassword, clock: Clock): CachedExchange {
   const secret = randomBytes(32);

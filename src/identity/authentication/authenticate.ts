@@ -1,6 +1,5 @@
 /**
- * Authenticates by bearer token: finds the caller and checks the scope (R-B5, R-B6). Offers this check as Hono
- * middleware, and as a function for gRPC and watches. Also offers middleware that requires a permission or a role
+ * Authenticates by bearer token: finds the caller and checks the scope (R-B5, R-B6). Also checks permissions and roles
  * (R-B8).
  */
 import type { Context, MiddlewareHandler } from 'hono';

@@ -1,7 +1,6 @@
 /**
- * Exchanges the user name and the password of HTTP Basic for the claims of a token (R-B7). When PUSH_BASIC_TOKEN_URL is
- * set, the token endpoint at that URL is called. Otherwise the embedded issuer computes the claims in this process; no
- * token is signed or verified.
+ * Exchanges the user name and the password of HTTP Basic for the claims of a token (R-B7). Asks the token endpoint at
+ * PUSH_BASIC_TOKEN_URL. If no URL is set, the embedded issuer computes the claims.
  */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
@@ -36,8 +35,7 @@ export interface ExchangedToken {
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 
 /**
- * Scopes to request: one for pushes and one for reads. If the answer is invalid_scope, a second request asks only for
- * the scope for pushes.
+ * Scopes to request: for pushes and for reads. If the answer is invalid_scope, only the first scope is requested again.
  */
 const SCOPES = ['push-data', 'datahub-api'] as const;
 const [PUSH_SCOPE] = SCOPES;
@@ -98,10 +96,10 @@ const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.nu
 const errorAnswer = z.object({ error: z.string() });
 
 /**
- * Creates the function that exchanges a password for a token, by the password grant at a token endpoint (R-B7).
- * @returns the function. The function throws {DomainError} invalid_token when the endpoint answers invalid_grant,
- * because the password is wrong or the user is refused. The function throws dependency_unavailable when the endpoint
- * does not answer, or gives any other answer without a token. The function also throws the errors of `verifier`.
+ * Creates the function that exchanges a password for a token at a token endpoint (R-B7).
+ * @returns the function. The function throws the errors of `verifier`, and {DomainError}:
+ * - invalid_token: the endpoint refuses the password or the user.
+ * - dependency_unavailable: the endpoint sends no answer, or another answer without a token.
  */
 export function exchangeAtEndpoint({
   url,

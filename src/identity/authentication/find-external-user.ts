@@ -1,12 +1,10 @@
 /**
- * Maps a token of another issuer to a user (R-B5). It tries the following users in order, and returns the first one
- * that exists:
+ * Maps a token of another issuer to a user (R-B5). Tries these users in order:
  * - the user who is linked to the token's `sub`;
  * - the user whose id is the `sub`;
- * - with EXTERNAL_USERS=email, the user with the token's verified email address; with EXTERNAL_USERS=businessId, the
- *   user with the token's BusinessId.
- * A user found by email address or BusinessId is then linked to the token's `sub`. Later tokens with this `sub` belong
- * to the same user, even if another user gets the address.
+ * - with EXTERNAL_USERS=email, the user with the token's verified email address;
+ * - with EXTERNAL_USERS=businessId, the user with the token's BusinessId.
+ * A user found by email address or BusinessId is linked to the token's `sub`, so later tokens find the same user.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';

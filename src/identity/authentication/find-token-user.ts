@@ -29,9 +29,8 @@ interface TokenUserRow {
 }
 
 /**
- * Finds the user and the account of a token. If an account is requested, only this account can be chosen. If no account
- * is requested, the active account is chosen if possible, else the user's first account (R-B4). An account can be
- * chosen only if the user is a member of the account; an ADMIN need not be a member of the requested account or of the
+ * Finds the user and the account of a token. If no account is requested, takes the active account, else the user's
+ * first account (R-B4). The user must be a member of this account, except that an ADMIN may use every requested or
  * active account.
  * @param now the current time; a user whose lock ended by this time is not locked.
  * @returns undefined when the user does not exist.

@@ -30,8 +30,8 @@ export interface VerifiedToken {
   /** Claim `iat` in Unix seconds; undefined when absent. */
   readonly issuedSec?: number | undefined;
   /**
-   * Fingerprint of the password with which the user signed in to the embedded issuer (R-B7): the claims are valid only
-   * while the user has this password. Undefined when the claims were read from a token.
+   * Fingerprint of the password of a sign-in to the embedded issuer (R-B7). The claims are valid only while the user
+   * has this password. Undefined when the claims were read from a token.
    */
   readonly passwordFingerprint?: string | undefined;
   /** Claim `account`; undefined when it is absent, null or an empty text. */
@@ -153,8 +153,7 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
     // The previous identity system writes the scopes as a list.
     scopes: parseScopes(typeof scope === 'string' ? scope : texts(scope).join(' ')),
     roles: new Set([...texts(roles), ...texts((realmAccess as { roles?: unknown } | undefined)?.roles)]),
-    // A token with `act` is a token of an impersonation, even if `act.sub` is missing. A missing `act.sub` becomes '',
-    // which find-caller.ts refuses.
+    // A token with `act` but without `act.sub` gets '', so find-caller.ts refuses the token.
     actorSubject: act === undefined ? undefined : (text((act as { sub?: unknown } | null)?.sub) ?? ''),
     verifiedEmail: payload.email_verified === true ? text(payload.email) : undefined,
     businessId: text(payload.businessId),
@@ -163,9 +162,8 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
 
 /**
  * Reads the claim `account`.
- * @returns undefined for a missing or empty claim: the caller then works in the user's active account. The id 0 does
- * not count as an empty claim, because an issuer that sends 0 does not ask for the active account. No account has the
- * id 0, so the request is refused later.
+ * @returns undefined for a missing or empty claim: the caller then works in the user's active account. The id 0 is not
+ *   empty: no account has this id, so the request is refused later.
  * @throws {DomainError} invalid_token when the claim is neither empty nor an id.
  */
 function readAccount(claim: unknown): number | undefined {

@@ -1,6 +1,6 @@
 /**
- * When the access rights of users change, a Redis message tells every process to drop these users from its caller cache
- * (R-B5). A message may be lost; a cached caller expires after ACCESS_CACHE_SEC in any case.
+ * A Redis message tells every process to drop users with changed access rights from its caller cache (R-B5). If the
+ * message is lost, a cached caller still expires after ACCESS_CACHE_SEC.
  */
 import { parseJsonText } from '../../platform/json/json-text.ts';
 import type { Log } from '../../platform/log.ts';

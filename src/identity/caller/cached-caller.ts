@@ -1,8 +1,4 @@
-/**
- * Reads the caller of a bearer token from the caches, so that a handler can answer most requests without waiting. If
- * the token or the caller is not cached, or the token lacks the scope, the lookup returns undefined. `authenticate`
- * then accepts or refuses the request.
- */
+/** Reads the caller of a bearer token from caches, so that a handler can answer most requests without waiting. */
 import { BEARER } from '../authentication/authenticate.ts';
 import type { CachingTokenVerifier } from '../authentication/verified-token-cache.ts';
 import type { Scope } from '../issuer/grants/token-request-rules.ts';

@@ -13,10 +13,7 @@ import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 
 const MAX_CACHED = 10_000;
 const REVOKED = 'the token was revoked; sign in again';
-/**
- * For each value of EXTERNAL_USERS: how the service finds the user of a token that the embedded issuer did not issue.
- * An error message quotes these texts.
- */
+/** How users of other issuers are found, for each value of EXTERNAL_USERS. An error message quotes these texts. */
 const IDENTIFYING: Readonly<Record<ExternalUsers, string>> = {
   sub: 'the user is found by sub',
   email: 'the user is found by sub or, if no user has this sub, by the verified email address',
@@ -41,10 +38,7 @@ export interface CallerCacheOptions {
   /** Seconds for which a caller is cached: config.ACCESS_CACHE_SEC. */
   readonly cacheSec: number;
   readonly clock?: Clock;
-  /**
-   * The embedded issuer: the claim `sub` of its tokens is a user's id. If this member is undefined, `sub` is a user's
-   * id in the tokens of every issuer.
-   */
+  /** The embedded issuer; `sub` of its tokens is a user's id. If undefined, `sub` is a user's id for every issuer. */
   readonly ownIssuer?: string;
   /** How users of other issuers are identified: config.EXTERNAL_USERS. */
   readonly externalUsers?: ExternalUsers;

@@ -1,7 +1,6 @@
 /**
- * Client secrets in HTTP Basic. RFC 6749 §2.3.1 asks for form-encoded credentials, and oidc-provider decodes them. But
- * most clients, such as `curl -u`, send credentials without encoding. Decoding changes an unencoded secret that
- * contains `+` or `%`. So a client is accepted if either the decoded secret or the secret as sent is right.
+ * Client secrets in HTTP Basic. oidc-provider form-decodes each secret (RFC 6749 §2.3.1), but most clients, such as
+ * `curl -u`, do not encode it. So a client is accepted if the decoded secret or the secret as sent is right.
  */
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { verifySecret } from '../../platform/secret-hash.ts';

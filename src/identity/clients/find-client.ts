@@ -16,10 +16,10 @@ export const CONSOLE_CLIENT_ID = 'tidemark-console';
 export type FindClient = (clientId: string) => Promise<AdapterPayload | undefined>;
 
 /**
- * Creates a function that finds registered clients and `ownClient`. For the console's client, the function returns the
- * stored redirect URIs and also the redirect URIs of this installation's console.
- * @param ownClient the client that the issuer's own pages use. The database does not contain this client.
- * @param consoleUrl base URL of the console, without its path `/console` and without a trailing slash.
+ * Creates a function that finds registered clients and `ownClient`. The console's client also gets the redirect URIs of
+ * this installation's console.
+ * @param ownClient client of the issuer's own pages. The database does not contain this client.
+ * @param consoleUrl base URL of the console, without `/console` and without a trailing slash.
  */
 export function clientFinder(database: Queryable, ownClient: AdapterPayload, consoleUrl: string): FindClient {
   return async (clientId) => {
@@ -68,8 +68,7 @@ function toMetadata(client: ClientRow): AdapterPayload {
     ...(client.previous_secret_hash !== null && { [PREVIOUS_SECRET_MEMBER]: client.previous_secret_hash }),
     ...(client.name !== null && { client_name: client.name }),
     grant_types: client.grant_types,
-    // oidc-provider lets a confidential client send the secret either by HTTP Basic or in form fields, no matter which
-    // of these two methods is set here (R-B3).
+    // With `client_secret_basic`, oidc-provider also accepts the secret in form fields (R-B3).
     token_endpoint_auth_method: isPublic ? 'none' : 'client_secret_basic',
     redirect_uris: client.redirect_uris,
     post_logout_redirect_uris: client.post_logout_redirect_uris,

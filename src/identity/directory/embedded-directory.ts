@@ -10,7 +10,7 @@ import { deletePasswordReset } from '../passwords/password-reset.ts';
 import { revokeAccessTokens, revokeSessions } from '../passwords/revoke-sessions.ts';
 import type { UserDirectory } from './user-directory.ts';
 
-/** Id of the OIDC client of the issuer's own pages. This client is not allowed to request any scope of the service. */
+/** Id of the OIDC client of the issuer's own pages. This client gets no scope of the service. */
 export const ACCOUNT_CLIENT_ID = 'tidemark-account';
 /** Path of the page that confirms a sign-in, relative to the URL of the issuer. */
 export const SIGNED_IN_PATH = '/signed-in';

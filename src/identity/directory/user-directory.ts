@@ -1,7 +1,7 @@
 /**
- * The user directory is the issuer that administers credentials: either the embedded issuer or Keycloak (R-B2). With
- * either issuer, users, roles and accounts are stored in the service's database. A method with the parameter
- * `transaction` runs in the caller's transaction: when the method throws, that transaction is rolled back.
+ * The user directory is the issuer that administers credentials: the embedded issuer or Keycloak (R-B2). Users, roles
+ * and accounts are always stored in the service's database. If a method throws, the caller's `transaction` is rolled
+ * back.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 
@@ -25,10 +25,7 @@ export interface UserDirectory {
   setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;
   /** Ends every session of a user; access tokens issued before the current second are refused. */
   endSessions(transaction: Transaction, userId: string): Promise<void>;
-  /**
-   * Sets the user's active account: if a token request of the user names no account, the token is for this account
-   * (R-B4).
-   */
+  /** Sets the active account: the account of the user's tokens when a token request names no account (R-B4). */
   setActiveAccount(transaction: Transaction, userId: string, accountId: number): Promise<void>;
   /**
    * Sets a temporary password, which the user must change at the first sign-in (R-B10). Sets none when the user has

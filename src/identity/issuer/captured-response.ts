@@ -18,7 +18,7 @@ export async function captureResponse(handle: NodeHandler, request: IncomingMess
 }
 
 /**
- * Fails the `captureResponse` call that created `response`: the call throws `error` instead of returning an answer.
+ * Makes the `captureResponse` call that created `response` throw `error`.
  * @throws `error` immediately when `response` does not come from `captureResponse`.
  */
 export function failCapturedResponse(response: ServerResponse, error: unknown): void {

@@ -1,7 +1,6 @@
 /**
- * Decides whether an authorization request shows a page. A page lets the user sign in, replace a temporary password,
- * or, if the request asks for a password change, change the password. No page asks the user to consent to a client's
- * access, because the operator registers every client.
+ * Decides whether an authorization request shows a page for sign-in or for a new password. No page asks for consent,
+ * because the operator registers every client.
  */
 import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
@@ -30,8 +29,8 @@ export function createInteractionPolicy(context: GrantContext): ReturnType<typeo
       const profile = await findProfile(context.database, session.accountId, new Date(context.clock.nowMillis()));
       if (!profile) return Check.REQUEST_PROMPT;
       const hint = typeof params?.login_hint === 'string' ? params.login_hint.toLowerCase() : undefined;
-      // A link to change one user's password must not change the password of another user who is signed in. So if
-      // another user is signed in, the link's user must sign in first.
+      // A link to change one user's password must not change another user's password. So the user in `login_hint` must
+      // sign in first.
       const isOther = hint !== undefined && isPasswordAction(ctx) && hint !== profile.preferred_username.toLowerCase();
       return isOther ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT;
     }),

@@ -1,6 +1,6 @@
 /**
- * When a user authorizes a client in a browser, the grant covers one account and all scopes that the client may have
- * (R-B2, R-B4).
+ * Makes the grants of sign-ins in a browser. A grant covers one account and all scopes that the client may have (R-B2,
+ * R-B4).
  */
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
@@ -38,9 +38,8 @@ export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC):
 }
 
 /**
- * Finds the last grant that this client got in the session, so that the authorization uses this grant again. If the
- * authorization got a new grant, oidc-provider would refuse the codes and refresh tokens of all earlier grants. So a
- * sign-in in a second tab would invalidate the tokens of the first tab.
+ * Finds the last grant of the client in the session. A new grant would invalidate the tokens of the client's other
+ * browser tabs.
  * @returns undefined when the client has no grant in the session, or when the last grant is for another account.
  */
 async function findSessionGrant(

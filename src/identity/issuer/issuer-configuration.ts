@@ -1,7 +1,6 @@
 /**
- * Configuration of oidc-provider: storage, keys, paths, claims, features and times to live. The paths are those of
- * Keycloak, because shipped clients use them (§5). oidc-provider prints a notice for some of its defaults; this
- * configuration replaces these defaults.
+ * Configuration of oidc-provider. The paths are those of Keycloak, because shipped clients use them (§5). Replaces the
+ * defaults for which oidc-provider prints a notice.
  */
 import type { Configuration } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER, type FindClient, PREVIOUS_SECRET_MEMBER } from '../clients/find-client.ts';
@@ -59,9 +58,8 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     ttl: timesToLive(context),
     findAccount: (ctx, userId, token) => findTokenAccount(context, ctx, userId, token?.grantId),
     extraTokenClaims: (ctx) => tokenClaims(ctx),
-    // Rotates the refresh tokens of public clients only. A confidential client needs no rotation, because it
-    // authenticates on every refresh. Rotation would even harm a confidential client: if one answer with a new token
-    // were lost, the session of the client would end (R-K3).
+    // Rotates the refresh tokens of public clients only. A confidential client authenticates on every refresh. With
+    // rotation, one lost answer would end its session (R-K3).
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     // A page may request tokens for a public client when the page's origin is the origin of one of the client's

@@ -160,10 +160,7 @@ function grantPolicy(config: Config): GrantContext['policy'] {
   };
 }
 
-/**
- * Changes two answers of oidc-provider so that they follow RFC 6749 §5.2, and fills an empty 404 answer with JSON or a
- * page (R-A5).
- */
+/** Makes two answers of oidc-provider follow RFC 6749 §5.2, and gives an empty 404 answer a body (R-A5). */
 async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();
   const description = (ctx.body as { error_description?: string } | undefined)?.error_description;
@@ -254,8 +251,8 @@ function ownClient(issuer: string, returnUrls: readonly string[]): AdapterPayloa
 type IssuerEnv = RequestIdEnv & { Bindings: HttpBindings };
 
 /**
- * Wraps the issuer as a Hono app. Mount this app at the root of the HTTP app: requests to paths that are not the
- * issuer's are passed on. Middleware that is mounted before this app must not read the body of a request to the issuer.
+ * Wraps the issuer as a Hono app. Mount this app at the root of the HTTP app; other paths are passed on. Earlier
+ * middleware must not read the body of a request to the issuer.
  */
 export function issuerRoutes(issuer: Issuer): Hono<IssuerEnv> {
   const app = new Hono<IssuerEnv>();

@@ -23,8 +23,7 @@ type Lookup = 'id' | 'uid' | 'user_code';
 
 /**
  * Creates the adapter of one model.
- * @param model name of a model class of oidc-provider. The adapter of `Client` is read-only; clients have a table of
- * their own.
+ * @param model name of a model class of oidc-provider. The adapter of `Client` is read-only.
  * @param findClient finds the metadata of a client.
  */
 export function createPayloadAdapter(database: Queryable, model: string, findClient: FindClient): Adapter {
@@ -80,8 +79,7 @@ async function writePayload(
 
 /**
  * Finds the subject of an error message that ends with STORABLE_RULE.
- * @returns the name of the first parameter in `params` that the database cannot store; the word `parameters` when the
- * database can store every parameter in `params`.
+ * @returns the first name in `params` whose value the database cannot store, or the word `parameters`.
  */
 function findUnstorable({ params = {} }: Pick<AdapterPayload, 'params'>): string {
   return Object.keys(params).find((name) => !isStorableJson(params[name])) ?? 'parameters';
@@ -112,7 +110,7 @@ async function consumePayload(database: Queryable, model: string, id: string): P
 function createClientAdapter(findClient: FindClient): Adapter {
   const refuse = async () => {
     throw new Error(
-      'the issuer only reads clients by id, and supports no other operation on clients; to register a client, use POST /admin/clients or the command admin create-client',
+      'the issuer can only read clients by id; to register a client, use POST /admin/clients or the command admin create-client',
     );
   };
   return {

@@ -1,6 +1,6 @@
 /**
- * Client of Keycloak's admin REST interface. The client signs in as a service account. Since Keycloak 24, a PUT
- * replaces the whole user: read the user, change the user, and write the whole user back.
+ * Client of Keycloak's admin REST interface. Since Keycloak 24, a PUT replaces the whole user, so first read the user,
+ * then write the whole user back.
  */
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';

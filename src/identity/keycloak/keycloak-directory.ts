@@ -1,9 +1,7 @@
 /**
- * Implements the user directory with Keycloak. `user_identity` links the service's users to Keycloak's users. For a
- * user without a link, the service creates a Keycloak user. If Keycloak already has a user of this name, the service
- * links the existing Keycloak user, but only if the service may take that user over. Users change their passwords on
- * Keycloak's own pages. If the last sign-in was more than five minutes ago, these pages also ask for the current
- * password, as §5 requires.
+ * Implements the user directory with Keycloak. The table `user_identity` links users to Keycloak's users. Users change
+ * their passwords on Keycloak's pages. These pages ask for the current password when the last sign-in was more than
+ * five minutes ago (§5).
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -50,8 +48,8 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       if (subject !== undefined) await admin.deleteUser(subject);
     },
     setLock: async (transaction, userId, lock) => {
-      // Keycloak has no lock that ends by itself. So during a temporary lock, the user stays enabled in Keycloak, and
-      // the service alone refuses the user's tokens.
+      // Keycloak has no lock that ends by itself, so Keycloak keeps a temporarily locked user enabled. Only the service
+      // refuses this user's tokens.
       await change(transaction, userId, { enabled: lock !== 'locked' });
       if (lock !== 'unlocked') await admin.logOut(await subjectOf(transaction, userId));
     },
@@ -143,8 +141,8 @@ async function getSubject(
       ...(user.accountId !== null && { account: [String(user.accountId)] }),
     },
   });
-  // `made` is undefined when Keycloak already has the user. The operator may have created the user in Keycloak. Or an
-  // earlier call of this function created the user there, but the transaction that stored the link was rolled back.
+  // `made` is undefined if the user already exists in Keycloak: the operator created the user, or an earlier attempt
+  // did, whose database transaction was rolled back.
   const subject = made ?? (await findOwn(admin, user.userName))?.id;
   if (subject === undefined) throw taken(user.userName);
   const { rowCount } = await database.query(
@@ -156,9 +154,8 @@ async function getSubject(
 }
 
 /**
- * Finds the user with this name at Keycloak, if the user has the attribute `tidemark`. The service must not take over a
- * user without this attribute: otherwise a manager could gain control of any user of the realm, by creating a user with
- * the same name in the service.
+ * Finds the Keycloak user of this name, if the user has the attribute `tidemark`. Without this rule, creating a user
+ * would give a manager control of any Keycloak user of this name.
  */
 async function findOwn(admin: KeycloakAdmin, userName: string): Promise<KeycloakUser | undefined> {
   const user = await admin.findUserByName(userName);

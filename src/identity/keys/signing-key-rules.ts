@@ -1,7 +1,6 @@
 /**
- * Rotation of signing keys: which key signs, when a new key is due, and which keys have expired. A new key is published
- * for some time before it signs. Verifiers that cache the key set thus have time to read the new key. An old key stays
- * published at least until the last token that it signed has expired.
+ * Rotation of signing keys. A new key is published before it signs, so that verifiers that cache keys can read the key
+ * in time. An old key stays published at least until its tokens have expired.
  */
 export interface KeyAge {
   readonly kid: string;

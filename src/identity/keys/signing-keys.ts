@@ -61,8 +61,9 @@ export interface DescribedKey {
   readonly kid: string;
   readonly algorithm: string;
   /**
-   * Next: the key is published and will sign later. Signing: the key signs new tokens. Verifying: the key only verifies
-   * the tokens that it signed earlier.
+   * - Next: is published, and will sign later.
+   * - Signing: signs new tokens.
+   * - Verifying: only verifies the tokens that it signed earlier.
    */
   readonly state: 'Next' | 'Signing' | 'Verifying';
   readonly createdDate: string;
@@ -100,8 +101,7 @@ async function maintainKeys(database: Queryable, policy: KeyPolicy): Promise<rea
 }
 
 /**
- * Decides from the ages of the keys which key signs, which keys have expired, and whether a new key is due. The
- * database measures the ages, because the clocks of processes differ.
+ * Applies the policy to the ages of the keys. The database measures the ages, because the clocks of processes differ.
  */
 function plan(stored: readonly StoredKey[], policy: KeyPolicy): KeyPlan {
   const ages = stored.map(({ kid, ageMs }) => ({ kid, createdMs: -ageMs }));

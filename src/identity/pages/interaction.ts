@@ -46,17 +46,14 @@ export async function findInteractionUser(
   return userId === undefined ? undefined : findTokenUser(database, userId, undefined, new Date(clock.nowMillis()));
 }
 
-/**
- * @returns the session that continues when the user of this interaction changes the password; all other sessions of the
- * user are revoked.
- */
+/** @returns the only session of the user that stays valid after a change of the password. */
 export function keptSession({ uid, session }: InteractionDetails): KeptSession {
   return { interactionUid: uid, sessionUid: session?.uid };
 }
 
 /**
- * @returns the origin or custom scheme of the client's redirect URI. `form-action` must allow this value: when the user
- * submits an HTML form of the interaction, the browser follows redirects that end at the redirect URI.
+ * @returns the origin or custom scheme of the client's redirect URI. `form-action` must allow this value, because a
+ *   submitted form can end with a redirect to the redirect URI.
  */
 export function formTargets({ params }: InteractionDetails): readonly string[] {
   try {

@@ -60,10 +60,7 @@ function isSignIn({ prompt }: InteractionDetails): boolean {
   return prompt.name === 'login';
 }
 
-/**
- * Shows the last page of a sign-in that used the issuer's own client. If the request has no sign-in result (`code` or
- * `error`), starts a sign-in instead.
- */
+/** Shows the last page of a sign-in with the issuer's own client. Without a sign-in result, starts a sign-in. */
 function showSignedIn({ issuer }: PageContext, ctx: PageRequest): void {
   const { code, error } = ctx.query;
   const language = languageOf(ctx);

@@ -1,7 +1,6 @@
 /**
- * The two pages on which a user enters a new password during an authorization: one replaces a temporary password
- * (R-B10), the other changes a password (R-B13). Both pages also ask for the current password when the last sign-in was
- * more than five minutes ago, or when the time of the last sign-in is unknown.
+ * The two password pages of an authorization: one replaces a temporary password (R-B10), the other changes a password
+ * (R-B13).
  */
 
 import { html } from 'hono/html';
@@ -77,8 +76,7 @@ export async function takePassword(
   if (problem) return showPassword(context, provider, ctx, details, problem);
   await context.invalidateAccess([user.userId]);
   context.wakeMail();
-  // `isDone` marks a requested password change as done. Without `isDone`, a user who has just chosen a first password
-  // would next see the page for changing the password.
+  // `isDone` also ends a requested password change, so that the user does not choose a password twice.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });
 }
 

@@ -26,8 +26,8 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
 }
 
 /**
- * Maximum number of emails to a user within RESET_PERIOD_SEC. There is a maximum because anyone who knows the user name
- * can request emails. Concurrent requests may exceed the maximum, because the emails are counted without a lock.
+ * Maximum number of emails to a user within RESET_PERIOD_SEC. Anyone who knows the user name can request emails.
+ * Concurrent requests can exceed the maximum.
  */
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
@@ -36,9 +36,8 @@ const RESET_PERIOD_SEC = 900;
 const FORGOT_MIN_MS = 300;
 
 /**
- * Queues an email to each user that `username` refers to, within the limit of MAX_RESETS (R-B11). The answer and its
- * delay must not reveal whether such a user exists. Queuing an email takes some milliseconds, so no answer is sent
- * before FORGOT_MIN_MS have passed.
+ * Queues an email to each user that `username` refers to, within the limit of MAX_RESETS (R-B11). The answer waits for
+ * FORGOT_MIN_MS, so that its delay does not reveal whether a user exists.
  */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);
@@ -113,9 +112,8 @@ async function changeByLink(
 }
 
 /**
- * Finds the user whose name is `wanted`. If exactly one other user has the email address `wanted`, also finds that
- * user. So two users are found if one user's name is the other user's address. Each of these users gets an email at the
- * user's own address. Locked users and users without an address are ignored.
+ * Finds the user whose name is `wanted`. Also finds another user whose email address is `wanted`, if exactly one other
+ * user has this address. Ignores locked users and users without an address.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

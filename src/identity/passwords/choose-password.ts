@@ -1,7 +1,6 @@
 /**
- * Sets a password that the user has chosen (R-B10, R-B11, R-B13), and makes temporary passwords. A chosen password ends
- * all sessions except `kept`. A user may need a reset link because others know the password. So a change through a
- * reset link (`sentTo` is set) also revokes the user's access tokens.
+ * Sets passwords that users have chosen, and makes temporary passwords (R-B10, R-B11, R-B13). A change through a reset
+ * link (`sentTo` is set) also revokes access tokens, because others may know the old password.
  */
 import { randomInt } from 'node:crypto';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -22,9 +21,8 @@ export interface NewPassword {
    */
   readonly kept?: KeptSession;
   /**
-   * Email address to which the reset link was sent. A user who chooses a password through the link proves to own this
-   * address. Null or absent when the user came without a link, or when no address was recorded for the link. If a
-   * temporary password was sent by email, a user who replaces it proves to own the address of that email.
+   * Email address to which the reset link was sent. A user of the link proves to own this address. Null or absent when
+   * there was no link, or no recorded address.
    */
   readonly sentTo?: string | null;
 }

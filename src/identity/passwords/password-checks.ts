@@ -1,13 +1,12 @@
 /**
- * Limits concurrent password checks of a process (R-B11, R-A14). A check occupies a core and a thread of libuv's pool
- * for about 40 ms. At most one password from each client network is checked at a time. The checks together always leave
- * one thread free for other work. On a machine with several cores, they also leave one core free.
+ * Limits concurrent password checks of a process (R-B11, R-A14), because each check occupies a core and a thread. Only
+ * one password of a client network is checked at a time. One thread of libuv's pool always stays free for other work.
+ * One core stays free too, if the machine has several.
  */
 import { availableParallelism } from 'node:os';
 import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';
 
-// The default size of libuv's thread pool. All checks that run in one process share the pool, so they also share one
-// semaphore.
+// The default size of libuv's thread pool. All checks of a process share the pool, so the checks share one semaphore.
 const POOL_THREADS = 4;
 const MAX_WAIT_MS = 10_000;
 const CHECK_MS = 40;
@@ -22,7 +21,7 @@ const turns = openFairSemaphore<string>({
 });
 
 /**
- * Runs `check` when it is the turn of the client's network; networks take turns (R-A14).
+ * Runs `check`; the client networks take turns (R-A14).
  * @param network network of the client.
  * @throws {DomainError} when the network waits too long or has too many waiters. The code is rate_limited if another
  *   check of this network is running, otherwise dependency_unavailable.

@@ -1,7 +1,4 @@
-/**
- * Computes the fingerprint of a password, and the time from which a user's tokens are valid. A different fingerprint
- * shows that the password was changed.
- */
+/** Computes the fingerprint of a password, and the time from which a user's tokens are valid. */
 import { createHash } from 'node:crypto';
 
 /**
@@ -22,8 +19,7 @@ export function passwordFingerprintSql(user: string): string {
 }
 
 /**
- * @returns an SQL expression for a time in Unix seconds. A token of the user counts as revoked if its claim `iat` is
- * before this time. 0 means that no token is revoked.
+ * @returns an SQL expression for a time in Unix seconds. A token of the user is revoked if its claim `iat` is earlier.
  * @param user alias of app_user.
  */
 export function tokensValidFromSql(user: string): string {

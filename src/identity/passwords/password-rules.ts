@@ -1,6 +1,5 @@
 /**
- * Decides whether a user may choose a password: its length must be within limits, it must be neither the user name nor
- * the email address, and it must be typed twice. Digits or other kinds of characters are not required, because NIST SP
+ * Decides whether a user may choose a password. No kinds of characters, such as digits, are required, because NIST SP
  * 800-63B advises against such rules.
  */
 

@@ -1,17 +1,14 @@
 /**
- * Counts wrong passwords per user and per network of the client (R-B11). So a guesser blocks sign-in from the guesser's
- * network, but does not block the user's devices in other networks. Only the third rule blocks several networks:
+ * Counts wrong passwords per user and per network of the client (R-B11). So a guesser does not block the user's devices
+ * in other networks. A network is a stranger if the user has not signed in from the network during the last 30 days.
  *
  * - After `maxFailures` consecutive wrong passwords from one network, sign-in from this network is blocked.
- * - In a network from which the user signed in during the last 30 days, a device (a client that uses HTTP Basic) is
- *   blocked only after 20 × `maxFailures` wrong passwords, so that a guesser behind the same address does not stop the
- *   device. A wrong password from a device is not counted when it repeats one of the last 16 wrong passwords counted
- *   for the network.
- * - A network from which the user has not signed in during the last 30 days is called a stranger. When the wrong
- *   passwords from all strangers together reach 20 × `maxFailures`, sign-in from every stranger is blocked. This rule
- *   stops distributed guessing. The wrong passwords from a stranger count until `lockSec` seconds after the stranger's
- *   last wrong password. A wrong password counts only after it has been checked, so guessers who send several passwords
- *   at the same time can exceed the limit by a few.
+ * - A device (a client that uses HTTP Basic) is blocked only after 20 × `maxFailures` wrong passwords, unless its
+ *   network is a stranger. So a guesser behind the same address does not stop the device.
+ * - If a device repeats one of the last 16 wrong passwords counted for the network, the password is not counted again.
+ * - When wrong passwords from all strangers together reach 20 × `maxFailures`, sign-in from every stranger is blocked.
+ *   The wrong passwords from a stranger count until `lockSec` seconds after the stranger's last wrong password.
+ * - A wrong password counts only after it has been checked, so parallel guesses can exceed a limit by a few.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -78,9 +75,6 @@ export function isBlocked(source: SignInSource, { isDevice, policy }: Attempt): 
   return source.isLocked && !isTrusted;
 }
 
-// Records the sign-in only if the password and the failure count have not changed since `findSource` read them. If
-// either has changed, the caller calls `findSource` again, and may then find that the network is blocked. So parallel
-// guesses gain nothing.
 const SUCCEED = `
   with signed_in as (
     update app_user set last_login_date = $2
@@ -93,9 +87,9 @@ const SUCCEED = `
       changed_date = excluded.changed_date`;
 
 /**
- * Records a sign-in with the right password, but only if nothing has changed since `findSource` read the user: no wrong
- * password was counted, and the password is still the same.
- * @returns true when the sign-in was recorded.
+ * Records a sign-in, but only if the password and the failure count have not changed since `findSource`. So parallel
+ * guesses cannot evade a block.
+ * @returns false when nothing was recorded; the caller then calls `findSource` again.
  */
 export async function writeSuccess(
   database: Queryable,
@@ -112,15 +106,9 @@ const NEW_COUNT = `case when source.locked_until <= $4 then 1 else source.wrong_
 const REASON = 'too many wrong passwords';
 const UNTIL = `to_char(until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-// Counts a wrong password from a network. A network is a stranger if the user has not signed in from it within 30 days.
-// The statement can set two locks, and announces each lock as an event and in the audit trail:
-//
-// - The network is locked when its number of wrong passwords reaches the limit of a network.
-// - All strangers are locked when their wrong passwords together reach the limit of strangers. Only a wrong password
-//   from a stranger can set this lock. A device that repeats an earlier wrong password does not set it.
-//
-// The statement writes nothing for an unknown user name. If the commit were synchronous, the statement would therefore
-// be slower for an existing user. So the commit is asynchronous, and a crash may lose the last counts.
+// Counts a wrong password, and sets the locks described at the top of this file. Announces each new lock as an event
+// and in the audit trail. The commit is asynchronous, so its duration does not show whether the user exists. A crash
+// may lose the last counts.
 const FAIL = `
   with soon as materialized (select set_config('synchronous_commit', 'off', true)
   ), strangers as (
@@ -161,8 +149,8 @@ const FAIL = `
          jsonb_build_object('until', ${UNTIL}, 'reason', '${REASON}', 'network', $2::text) from locked`;
 
 /**
- * Counts a wrong password. If `source` is undefined, counts nothing.
- * @param source undefined when the user is unknown or the sign-in is already blocked.
+ * Counts a wrong password.
+ * @param source undefined when the user is unknown or the sign-in is already blocked; then nothing is counted.
  */
 export async function writeFailure(
   database: Queryable,
@@ -186,9 +174,9 @@ function markOf(salt: string, password: string): number {
 }
 
 /**
- * Forgets the user's wrong passwords and unlocks each network for the user. Call this function after the user gets a
- * new password or a manager unlocks the user. The lock that applies to all strangers (see the top of this file) stays.
- * To remove that lock too, reset the user's `sign_in_locked_until`. /
+ * Forgets the user's wrong passwords and unlocks each network for the user. The lock on all strangers stays. To remove
+ * that lock too, reset the user's `sign_in_locked_until`.
+ */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(
     `update sign_in_source set wrong_count = 0, wrong_marks = '{}', locked_until = null where user_id = $1`,

@@ -28,8 +28,8 @@ interface SignIn {
   /** Network of the client's address (`clientNetwork`). */
   readonly network: string;
   /**
-   * True for a device, which is a client that uses HTTP Basic. A device keeps sending a wrong password until a user
-   * corrects the password in the device.
+   * True for a device (a client that uses HTTP Basic). A device repeats a wrong password until a user enters the right
+   * password.
    */
   readonly isDevice?: boolean;
 }

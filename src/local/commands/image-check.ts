@@ -1,11 +1,8 @@
 /**
- * `npm run image:check`: builds the images of compose.yaml and runs them with podman on networks of their own. Waits
- * until every container is healthy or has completed. Checks, from inside each running container, that the container is
- * confined. Pushes a point, reads this point and the point computed from it, over REST and gRPC, and loads the console.
- * Restarts the database, restores the database from a backup, then stops and removes the containers, volumes and
- * networks. The database image is built from Debian's packages, or from the build that TIMESCALEDB_BUILD names, because
- * the official image needs a registry. The command cannot check what needs a Docker host: Docker's name service,
- * published ports, AppArmor, restarts after a crash.
+ * `npm run image:check`: builds the images of compose.yaml, runs them with podman, and checks the running service. The
+ * database image is built from Debian's packages, or from the build that TIMESCALEDB_BUILD names, because the official
+ * image needs a registry. Not checked, because a Docker host is needed: Docker's name service, published ports,
+ * AppArmor, restarts after a crash.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -107,10 +104,7 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
   });
 }
 
-/**
- * Does what an operator does: makes a backup, stops the database, moves its data directory away, restores the backup,
- * starts the database.
- */
+/** Makes a backup of the database and restores it, in the same steps as an operator. */
 async function restoreDatabase(plan: CheckPlan): Promise<void> {
   const { backup } = plan.file.services;
   if (!backup) throw new SetupError('compose.yaml must have a service named backup');

@@ -1,7 +1,6 @@
 /**
- * `npm run pictures`: opens the console with the demo of the running local stack, and takes the pictures that README.md
- * shows. `npm run pictures -- DIRECTORY` takes pictures of every route instead: in the light and the dark scheme, at
- * two widths and in two languages.
+ * `npm run pictures` takes the pictures that README.md shows, from the demo of the running local stack. `npm run
+ * pictures -- DIRECTORY` takes pictures of every route instead, in two color schemes, two widths and two languages.
  */
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -75,8 +74,8 @@ await runCommand(async () => {
       await page.goto(`${stack.api}${address}${picture.path}`);
       await picture.prepare(page);
       await page.locator('canvas').first().waitFor();
-      // Waits for two animation frames, because the chart is drawn one frame after its data arrives. A wait for an idle
-      // network would never end, because the page of a variable follows new points.
+      // Waits two frames, because the chart is drawn one frame after its data arrives. The network is never idle,
+      // because the page follows new points.
       await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
       const path = join(DIRECTORY, `${picture.name}.png`);
       await page.screenshot({ path });

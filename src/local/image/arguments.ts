@@ -54,8 +54,8 @@ export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string):
 }
 
 /**
- * @returns `address:port` of a service's container. The address is the one on the service's first non-internal network.
- * The port is the container port of the service's first port mapping in compose.yaml.
+ * @returns `address:port` of a service's container: the address in the first network that is not internal, and the
+ *   container port of the first port mapping.
  * @throws {Error} when the service publishes no port, or has only internal networks.
  */
 export function publicAddress({ file, networks }: CheckPlan, name: string): string {
@@ -76,15 +76,14 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 }
 
 /**
- * @returns the options of the health check. To repeat the health check at an interval, podman would need a systemd
- * timer. So the options disable the interval, and image:check runs the health check itself.
+ * @returns the options of the health check. image:check repeats the health check itself, because podman would need a
+ *   systemd timer.
  */
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // If a test begins with CMD, Compose runs the words after CMD without a shell. Podman also runs the words without a
-  // shell if it gets them as a JSON array. The array must not contain CMD: if an array begins with CMD, podman 4.3
-  // splits it at spaces.
+  // The words after CMD must run without a shell, so podman gets them as a JSON array. podman 4.3 splits an array that
+  // begins with CMD at spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }
@@ -103,8 +102,8 @@ function networkOptions({ networks, file }: CheckPlan, name: string, network: st
 }
 
 /**
- * @returns a MAC address that, like Docker's MAC addresses, stays the same after a restart. If the MAC address changed,
- * peers would use the old MAC address for half a minute.
+ * @returns a MAC address that stays the same after a restart, because peers remember an old MAC address for half a
+ *   minute.
  */
 function hardwareAddress(address: string): string {
   return ['02', '42', ...address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))].join(':');

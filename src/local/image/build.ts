@@ -40,9 +40,8 @@ const COMMUNITY_IMAGE = 'localhost/tidemark-community';
 const DEBIAN_STAGE = 'debian-database';
 
 /**
- * Chooses the base of the database image. The default is DEBIAN_STAGE, whose packages include the Apache edition of
- * TimescaleDB. If TIMESCALEDB_BUILD names a directory with compiled files of TimescaleDB, this function builds and
- * chooses another image: a copy of DEBIAN_STAGE whose TimescaleDB files are replaced by the files of this directory.
+ * Chooses the base of the database image: DEBIAN_STAGE with the Apache edition of TimescaleDB. If TIMESCALEDB_BUILD
+ * names a directory with a build of TimescaleDB, the base is a copy with this build instead.
  * @returns the value of the build argument DATABASE_IMAGE.
  * @throws {SetupError} when a build fails.
  */

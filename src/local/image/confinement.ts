@@ -89,9 +89,8 @@ function toBytes(size: string): number {
 }
 
 /**
- * Checks that the calculator can connect to the database and to Redis, and that it cannot connect to api or grpc
- * (R-H7).
- * @throws {SetupError} when the check fails; the error names the servers that the calculator can connect to.
+ * Checks that the calculator can connect to the database and Redis, but not to api or grpc (R-H7).
+ * @throws {SetupError} when the check fails.
  */
 export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
   const servers = { database: 5432, redis: 6379, api: 8080, grpc: 50_051 } as const;

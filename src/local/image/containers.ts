@@ -15,8 +15,8 @@ const FIRST_HOST = 10;
 const LOG_LINES = '40';
 
 /**
- * Creates the networks and assigns an address to each service. compose.yaml says which networks are internal.
- * @throws {SetupError} when podman fails or a network has a size other than 256 addresses.
+ * Creates the networks and assigns an address to each service.
+ * @throws {SetupError} when podman fails, or when the subnet of a network is not a /24.
  */
 export async function prepare(file: ComposeFile, prefix: string, directory: string): Promise<CheckPlan> {
   const networks: Record<string, CheckNetwork> = {};

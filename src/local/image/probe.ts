@@ -1,7 +1,4 @@
-/**
- * Does with the running images what operators and clients do: creates an account, gets a token, creates a variable and
- * a calculated variable, pushes a point, reads this point and the point calculated from it, and loads the console.
- */
+/** Tries the running images: creates an account, pushes and reads points, and loads the console. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../setup-error.ts';
@@ -91,7 +88,7 @@ export function readComputed(api: string, { token, doubledId }: ProbedVariables)
 
 /**
  * Reads the pushed and the computed point over gRPC.
- * @throws {SetupError} when the values that gRPC returns differ from the expected values.
+ * @throws {SetupError} when a value differs from the expected value.
  */
 export async function readOverGrpc(address: string, variables: ProbedVariables): Promise<void> {
   const { token, meteredId, doubledId } = variables;
@@ -104,7 +101,7 @@ export async function readOverGrpc(address: string, variables: ProbedVariables):
 
 /**
  * Loads the console as a browser does: the page, then its scripts and style sheets. @throws {SetupError} when the page
- * links to neither a script nor a style sheet, or when one of the linked files cannot be loaded.
+ * links to no script or style sheet, or when a file cannot be loaded.
  */
 export async function loadConsole(api: string): Promise<void> {
   const html = await loadText(`${api}/`, 'text/html');

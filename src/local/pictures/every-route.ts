@@ -1,7 +1,6 @@
 /**
- * Opens every route of the console with the data of the demo and takes pictures: in the light and the dark scheme, at
- * the size of a phone and of a desktop, in English and in German, whose words are long. People use the pictures to
- * check the layout; the pictures are not committed.
+ * Takes pictures of every route of the console with the data of the demo. People use the pictures to check the layout;
+ * the pictures are not committed.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,8 +13,8 @@ const SIZES = [
   { width: 1440, height: 900 },
 ] as const;
 /**
- * Fixed time, in milliseconds, in which a route can read and draw its data. A wait until the network is idle would
- * never end on the page of a variable, because this page keeps a connection open to receive new points.
+ * Time, in milliseconds, for a route to read and draw its data. On the page of a variable, the network never becomes
+ * idle, because a connection stays open.
  */
 const SETTLE_MS = 1500;
 

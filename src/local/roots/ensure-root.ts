@@ -69,8 +69,8 @@ async function build(recipe: RootRecipe, cache: string, root: string, step: Step
 }
 
 /**
- * Makes mmdebstrap write a tar archive, which `tar` unpacks. If mmdebstrap wrote the files directly without root
- * rights, the files would belong to subordinate ids.
+ * Makes mmdebstrap write a tar archive, which `tar` unpacks. Otherwise, without root rights, the files would belong to
+ * subordinate ids.
  */
 async function unpack(
   recipe: RootRecipe,
@@ -88,8 +88,7 @@ async function unpack(
   if (!debootstrap.stdout || !tar.stdin) throw new Error('the standard streams of mmdebstrap and tar must be pipes');
   const [messages, errors] = [followMessages(debootstrap, step), followMessages(tar, step)];
   const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'mmdebstrap or tar failed; see the exit codes');
-  // A signal to this process ends mmdebstrap and tar, but not this process. The two programs remove their own files,
-  // and then `build` removes the rest.
+  // A signal ends mmdebstrap and tar, but not this process: `build` must still remove the remaining files.
   const interrupt = (): void => {
     for (const { pid } of [debootstrap, tar]) if (pid !== undefined) endGroup(pid);
   };
@@ -109,11 +108,9 @@ function describeEnd([code, signal]: readonly unknown[]): string {
 }
 
 /**
- * @returns the start of a command (`unshare` with options) that runs mmdebstrap in new namespaces. As root, mmdebstrap
- * mounts /proc, /sys and /dev into the new root file system. These mounts belong to the new mount namespace, so they
- * disappear when mmdebstrap ends. If this process is killed, `unshare` is killed too, and the new PID namespace then
- * ends all processes of mmdebstrap. The result is empty if this machine refuses namespaces. It is also empty without
- * root rights, because mmdebstrap then creates namespaces itself.
+ * @returns the start of a command that runs mmdebstrap in new namespaces. The mounts and processes of mmdebstrap then
+ *   cannot outlive this process. Empty if this machine refuses namespaces. Also empty without root rights, because
+ *   mmdebstrap then creates namespaces itself.
  */
 function privateNamespaces(): readonly string[] {
   const options = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];

@@ -1,8 +1,4 @@
-/**
- * Reads the settings DATABASE_URL and REDIS_URL, which name an external database and an external Redis. Checks that
- * both services are reachable and new enough, and that the database has TimescaleDB. An error reports only the first
- * problem and names the setting.
- */
+/** Reads DATABASE_URL and REDIS_URL, and checks the external database and Redis that these settings name. */
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { SetupError } from '../setup-error.ts';

@@ -12,8 +12,7 @@ import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
 import { SetupError } from '../setup-error.ts';
 
 /**
- * User id and group id under which the services run when this process runs as root. The files /etc/passwd and
- * /etc/group of the database's root file system list this user and this group.
+ * User id and group id of the services when this process runs as root. The database's root file system lists both ids.
  */
 export const SERVICE_ID = 26_001;
 
@@ -90,9 +89,8 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
 }
 
 /**
- * @returns the command that `commandFor` makes. If this process runs as the superuser, the returned command has a
- * wrapper around it. The wrapper mounts `root` and `state` at paths that the user SERVICE_ID can reach, and then runs
- * the command as this user.
+ * @returns the command of `commandFor`. If this process runs as root, the command runs as the user SERVICE_ID. `root`
+ *   and `state` are then mounted at paths that this user can reach.
  */
 function confine(
   root: string,
@@ -108,8 +106,8 @@ function confine(
 }
 
 /**
- * Creates the writable directory (see `locateState`) if the directory is missing. If this process runs as the
- * superuser, the program runs under SERVICE_ID, so this function also makes SERVICE_ID the owner of the directory.
+ * Creates the writable directory (see `locateState`) if the directory is missing. If this process runs as root, the
+ * program runs as SERVICE_ID, so SERVICE_ID becomes the owner.
  */
 export function prepareState(kind: LauncherKind, root: string, localPath: string): State {
   const state = locateState(kind, root, localPath);
@@ -193,8 +191,8 @@ function launchInChroot(program: RootProgram): RunningProgram {
 }
 
 /**
- * @returns the options for `spawn`. A program that does not inherit the terminal gets a session of its own. Then Ctrl-C
- * reaches only the process that calls `spawn`, and the calling process stops the program.
+ * @returns the options for `spawn`. A program without the terminal gets its own session, so Ctrl-C does not reach the
+ *   program.
  */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };
@@ -209,8 +207,8 @@ function lockOf({ lock }: RootProgram): StdioEntry {
 }
 
 /**
- * Creates the device files that a chroot needs. Only the superuser may create device files. Any user may unpack a root
- * file system, so unpacking leaves the device files out.
+ * Creates the device files that a chroot needs. Unpacking leaves them out, because only the superuser may create device
+ * files.
  */
 export function makeDevices(root: string): void {
   for (const device of DEVICES) {

@@ -1,9 +1,6 @@
 /**
- * File locks. A lock stays held until every process that holds the lock has released it or has exited. `flock` locks
- * the open file, not the process: a child that inherits the descriptor holds the lock too. The directory of a database
- * server thus stays locked until the last process of the server ends, even when the process that started the server was
- * killed. A stored process id cannot replace the lock, because processes in different PID namespaces can have the same
- * id.
+ * File locks. A child that inherits the descriptor also holds the lock, even after its parent was killed. A stored
+ * process id cannot replace the lock, because processes of two PID namespaces can have the same id.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';

@@ -5,9 +5,8 @@ import { createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 /**
- * Range of the chosen ports. Some seconds pass between the choice of a port and the moment at which the service listens
- * on the port. In these seconds, Linux could give an ephemeral port (32768 to 60999) to an outgoing connection. So the
- * range is below the ephemeral ports.
+ * Range of the chosen ports. It lies below the ephemeral ports (32768 to 60999), which Linux could give to another
+ * connection first.
  */
 const [FIRST, LAST] = [20_000, 32_000];
 const MAX_TRIES = 20;

@@ -12,9 +12,9 @@ import { POSTGRES_PROGRAMS } from './postgres.ts';
 const PROGRAMS = ['pg_basebackup', 'pg_receivewal', 'pg_verifybackup'];
 
 /**
- * For each name in PROGRAMS, writes a script that runs the program of this name. The program is a file under `root`.
- * @param root contains the root file system of the database.
- * @param path is the PATH to extend.
+ * For each of PROGRAMS, writes a script that runs the program under `root`.
+ * @param root directory of the database's root file system.
+ * @param path the PATH to extend.
  * @returns a PATH whose first directory holds the scripts.
  * @throws {Error} when `root` has no dynamic loader.
  */

@@ -97,14 +97,13 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
     port: String(port),
     unix_socket_directories: '',
     max_connections: '200',
-    // A write locks every chunk that it touches and each index of these chunks, so a write of dates in many chunks
-    // needs thousands of locks. All connections share one lock table. The table holds max_connections times
-    // max_locks_per_transaction locks.
+    // A write with dates in many chunks needs thousands of locks: one per chunk and one per index of a chunk. All
+    // connections share max_connections times max_locks_per_transaction locks.
     max_locks_per_transaction: '512',
     shared_preload_libraries: 'timescaledb',
     'timescaledb.telemetry_level': 'off',
-    // Tidemark uses none of the background jobs that TimescaleDB's Apache edition has. The connection of a background
-    // worker would prevent the creation of a database from a template.
+    // Tidemark uses no background jobs of TimescaleDB. Connections of background workers would prevent creating a
+    // database from a template.
     'timescaledb.max_background_workers': '0',
     shared_buffers: `${sharedMebibytes}MB`,
     work_mem: '32MB',

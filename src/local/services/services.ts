@@ -1,7 +1,6 @@
 /**
- * Starts and stops TimescaleDB and Redis for one stack. The stack's directory holds their data, a lock that is held
- * while they run, and `ports.json` with the ports of the last start. `npm start`, the tests and the benchmarks have
- * separate directories.
+ * Starts and stops TimescaleDB and Redis for one stack. Their data, lock and ports are in the stack's directory.
+ * `npm start`, the tests and the benchmarks have separate directories.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

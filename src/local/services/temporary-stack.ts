@@ -39,9 +39,8 @@ export async function startTemporaryStack(options: TemporaryStackOptions): Promi
 }
 
 /**
- * Removes abandoned directories, then makes and locks a directory. During these steps, this run holds a lock that only
- * one run can hold at a time. Otherwise another run could remove the new directory before this run locks it, because an
- * unlocked directory counts as abandoned.
+ * Removes abandoned directories, then makes a directory and locks it. A second lock keeps other runs from removing the
+ * new directory before it is locked.
  */
 function makeDirectory(prefix: string): { readonly directory: string; readonly lock: Lock } {
   using creation = tryLock(join(LOCAL_DIRECTORY, 'lock'), CREATE_WAIT_SEC);

@@ -1,24 +1,19 @@
 /**
- * Closes dead connections. A connection is dead if the peer or the network drops every byte but does not close the
- * connection. Without this watch, a query on a dead connection waits for as long as a middlebox answers keepalives.
+ * Closes dead connections: every byte is dropped, but the connection stays open. Without this watch, a query on a dead
+ * connection can wait without end.
  *
- * - A connection is suspected to be dead when a query is in flight and no byte has moved for SUSPECT_MS.
- * - The watch then sends a probe: a new connection asks the server for the state of the suspected session
- *   (pg_stat_activity). If the session runs a query, or waits for a lock, the suspected connection stays open.
- * - If the session is gone, is idle, or has waited for bytes for CLIENT_READ_MS, either the query or its result was
- *   lost. If two probes in succession show this, the watch destroys the suspected connection. The watch also destroys
- *   the idle connections of the pool, because the idle connections use the same network path.
- * - When no probe is answered for UNREACHABLE_MS, the watch destroys all suspected and all idle connections.
+ * - A connection is suspected when its query has moved no byte for SUSPECT_MS.
+ * - A probe then asks the server, on a new connection, for the state of the session (pg_stat_activity).
+ * - If two probes in succession show that the session does not work on the query, the watch destroys the connection.
+ * - If no probe is answered for UNREACHABLE_MS, the watch destroys all suspected connections.
+ * - In both cases, the watch also destroys the idle connections, because they use the same network path.
  *
  * The query on a destroyed connection fails with an error that `isDependencyError` recognises.
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';
 
-/**
- * A connection with a query in flight is suspected to be dead when it has neither sent nor received a byte for this
- * long.
- */
+/** A connection with a query in flight is suspected to be dead after this long without a byte. */
 const SUSPECT_MS = 3000;
 const LOOK_INTERVAL_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
@@ -42,10 +37,7 @@ interface SessionReport {
 /** State of a connection at the last check. */
 interface Watched {
   bytes: number;
-  /**
-   * Value of `performance.now()` at the last check at which bytes had moved or no query was in flight. Before the first
-   * such check: the value when the connection was opened.
-   */
+  /** Value of `performance.now()` at the last check at which bytes had moved or no query was in flight. */
   sinceMs: number;
   reports: number;
 }
@@ -92,8 +84,7 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
       watched.reports = report?.state === 'active' && !isStarved ? 0 : watched.reports + 1;
       return watched.reports >= REPORTS_NEEDED;
     });
-    const reason =
-      'according to the database server, the session of each unanswered query is gone, is idle, or waits for data that does not arrive';
+    const reason = 'according to the database server, no session works on the unanswered queries';
     if (dead.length > 0) close(dead, { reason });
   };
   const probe = async (suspects: readonly pg.PoolClient[]): Promise<void> => {

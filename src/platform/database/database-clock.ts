@@ -24,7 +24,7 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
   const warn = throttle(WARN_INTERVAL_MS, (aheadMs: number) =>
     log.warn(
       { aheadMs },
-      'the clocks of this machine and of the database differ by aheadMs, which is negative if this machine is behind; webhooks use the database clock; correct the wrong clock',
+      'the clocks of this machine and of the database differ by aheadMs (negative: this machine is behind); webhooks use the database clock; correct the wrong clock',
     ),
   );
   const read = async (): Promise<void> => {
@@ -34,13 +34,11 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
     );
     const receivedMs = performance.now();
     const millis = rows[0]?.millis ?? 0;
-    // The answer to a query that took more than a second is ignored, because the offset computed from this answer can
-    // be wrong by half of the duration of the query. The first answer is always used.
+    // Ignores slow answers, except the first: an answer can be wrong by half of the duration of the query.
     if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
     offsetMs = millis - (sentMs + receivedMs) / 2;
     const aheadMs = Math.round(systemClock.nowMillis() - (offsetMs + performance.now()));
-    // The measured difference is wrong by at most half of the duration of the query. This half is subtracted, so a slow
-    // query alone causes no warning.
+    // Subtracts the greatest possible error, so that a slow query alone causes no warning.
     if (Math.abs(aheadMs) - (receivedMs - sentMs) / 2 > NOTEWORTHY_MS) warn(aheadMs);
   };
   const first = Promise.withResolvers<void>();

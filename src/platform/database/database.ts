@@ -112,8 +112,7 @@ export function openDatabase({ url, poolSize, applicationName, log, readLimits }
   pool.on('error', (error) =>
     log.warn({ err: error }, 'an idle database connection broke; the pool replaces it when needed'),
   );
-  // Without a listener, a connection that breaks while it is checked out would end the process. The listener can ignore
-  // the error, because the query in flight reports it.
+  // Without a listener, a connection that breaks would end the process. The query in flight reports the error.
   pool.on('connect', (client) => client.on('error', () => {}));
   return Object.assign(pool, {
     readLimits: { ...DEFAULT_READ_LIMITS, ...readLimits },
@@ -184,14 +183,11 @@ export async function inTransaction<Result>(
 export type OpenedRows = readonly (readonly unknown[])[];
 
 /**
- * Streams the items that `read` yields. Opens a read-only snapshot for `read` and closes it after the last item. The
- * connection is freed immediately when the consumer stops. It is destroyed when `signal` aborts, when the consumer
- * takes nothing for too long, or when the database sends nothing for too long (`readLimits`). No statement has a time
- * limit. With `source.ahead`, the connection is returned as soon as the remaining items fit into the memory for reading
- * ahead, even when the consumer is slow.
+ * Streams the items that `read` yields from a read-only snapshot. Destroys the connection when `signal` aborts, or when
+ * the consumer or the database pauses too long (`readLimits`). No statement has a time limit. With `source.ahead`,
+ * frees the connection once the remaining items fit into the memory for reading ahead.
  * @param read receives the rows of each statement of `opening`.
- * @param opening list of SQL statements without parameters. The statements run in the round trip that begins the
- * snapshot.
+ * @param opening SQL statements without parameters. The statements run in the round trip that begins the snapshot.
  * @throws the abort reason of `signal`; {Error} `connection terminated: …` if a time limit of `readLimits` has passed.
  */
 export async function* streamInSnapshot<Item>(
@@ -212,8 +208,7 @@ async function* streamDirectly<Item>(
 ): AsyncGenerator<Item> {
   signal?.throwIfAborted();
   const connection = await source.borrow(signal);
-  // The signal may have aborted while this call waited. No statement has run on the connection yet, so no rollback is
-  // needed.
+  // The signal can abort during the wait. No statement has run yet, so no rollback is needed.
   if (signal?.aborted) connection.release();
   signal?.throwIfAborted();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));

@@ -36,9 +36,10 @@ interface SqlFile {
 
 /**
  * Migrates the database at `url` to the newest schema.
- * @throws {Error} in each of these cases: an applied migration was edited; the database has a migration that this
- * version of Tidemark does not know; a migration does not get its locks in the attempts that `locks` allows; the
- * edition of TimescaleDB cannot read the points.
+ * @throws {Error} in these cases:
+ * - an applied migration was edited, or this version of Tidemark does not know it
+ * - a migration does not get its locks in the attempts that `locks` allows
+ * - the edition of TimescaleDB cannot read the points
  */
 export async function migrate(url: string, log: Log, locks: LockPatience = LOCK_PATIENCE): Promise<void> {
   const client = new pg.Client({
@@ -130,8 +131,8 @@ const IS_UNREADABLE = `
          and exists (select from timescaledb_information.chunks where is_compressed) as "isUnreadable"`;
 
 /**
- * Enables the columnstore for points when the edition of TimescaleDB has it (sql/functions/enable_columnstore.sql).
- * If this attempt fails, the function only logs the failure, because points can stay uncompressed.
+ * Enables the columnstore for points when TimescaleDB has it (sql/functions/enable_columnstore.sql). A failure is only
+ * logged, because points can stay uncompressed.
  * @throws {Error} when points are compressed and the edition cannot read compressed points.
  */
 async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
@@ -147,7 +148,7 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   } catch (error) {
     log.warn(
       { err: error },
-      'the columnstore could not be enabled; if no earlier run of migrate enabled it, points stay uncompressed; the next run of migrate tries again',
+      'the columnstore could not be enabled, so points may stay uncompressed; the next run of migrate tries again',
     );
   }
 }

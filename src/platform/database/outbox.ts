@@ -70,8 +70,8 @@ export async function appendEvents(transaction: Transaction, events: readonly Ne
 }
 
 /**
- * Creates the relay that delivers every waiting event to every consumer (R-I8). In one pass, each of `consumers`
- * receives the events in the order of the event ids.
+ * Creates the relay that delivers every waiting event to every consumer (R-I8). Within a pass, the events are ordered
+ * by id.
  */
 export function createOutboxRelay(database: Database, consumers: readonly EventConsumer[], log: Log): OutboxRelay {
   let running: Promise<void> | undefined;

@@ -29,10 +29,9 @@ export function columnBytes(item: unknown): number {
 }
 
 /**
- * Yields the items that `start` produces, in order. `start` receives a signal that aborts when `signal` aborts, or when
- * the consumer stops before the producer has ended.
- * @throws the error that `start` throws, once all items produced before the error have been yielded. After `signal`
- * aborts, this error is usually the reason of `signal`.
+ * Yields the items of `start` in order. `start` gets a signal that aborts when `signal` aborts or the consumer stops
+ * early.
+ * @throws the error of `start`, after the items that precede the error.
  */
 export async function* readAhead<Item>(
   start: (signal: AbortSignal) => AsyncIterable<Item>,
@@ -81,9 +80,8 @@ export async function* readAhead<Item>(
       const next = queue.shift();
       if (next) {
         pay(next);
-        // The producer pauses after it has queued an item for which the memory budget has no room. During the pause,
-        // this item is the last one in the queue. When the queue is empty, the consumer has taken the item, so the
-        // producer continues.
+        // The producer pauses after an item that exceeds the memory budget. When the queue is empty, the consumer has
+        // taken this item, so the producer continues.
         if (queue.length === 0) wakeProducer();
         yield next.item;
       } else if (outcome) {

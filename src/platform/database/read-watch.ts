@@ -29,7 +29,7 @@ export interface ReadWatch {
   handOver(): void;
   /**
    * Call this when the client asks for more rows: the silence limit applies from then on.
-   * @throws {Error} when the watch has closed the connection. The error is the one that `reason` returns.
+   * @throws {Error} the error of `reason`, when the watch has closed the connection.
    */
   takeBack(): void;
   /** Returns the reason for which the watch closed the connection; undefined when the watch has not closed it. */
@@ -40,8 +40,8 @@ export interface ReadWatch {
 
 const CHECKS_PER_LIMIT = 8;
 /**
- * The stall limit while other accounts wait for a connection. It is shorter than the time for which they may wait, so
- * that a connection becomes free before a waiting account is refused.
+ * The stall limit while other accounts wait for a connection. It must be shorter than the time after which a waiting
+ * account is refused.
  */
 const CONTENDED_STALL_MS = 2000;
 

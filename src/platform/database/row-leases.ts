@@ -1,9 +1,7 @@
 /**
- * Short leases on rows that a process works on. The process renews the leases in the background while the work lasts. A
- * process that is suspended or has crashed cannot renew its leases, so it loses its rows within LEASE_MS, even if the
- * work would take longer. The time at which a lease ends is also the fencing token: a process writes a result only if
- * the row still contains the time that this process wrote last. Emails, webhook attempts and trial sends use these
- * leases.
+ * Short leases on rows, which a process renews while it works on the rows. A process that crashes or is suspended loses
+ * its rows within LEASE_MS. The end of a lease is also the fencing token: a process writes a result only if the row
+ * still contains this end.
  */
 import type { Log } from '../log.ts';
 import type { Database, Queryable } from './database.ts';
@@ -14,9 +12,7 @@ export const RENEWAL_MS = 2000;
 
 export interface LeasedRow {
   readonly id: number | string;
-  /**
-   * End of the lease in ISO 8601 to the microsecond. The end is also the fencing token. Each renewal changes the end.
-   */
+  /** End of the lease in ISO 8601 to the microsecond. Each renewal changes the end. */
   claimedUntil: string;
 }
 
@@ -33,8 +29,7 @@ export interface LeasedTable {
 export interface RowLeases<Row extends LeasedRow> {
   /**
    * Starts renewing the leases of these rows.
-   * @param claimedMs value of performance.now() immediately before the process sent the statement that claimed the
-   * rows.
+   * @param claimedMs value of performance.now() just before the rows were claimed.
    */
   keep(rows: readonly Row[], claimedMs: number): void;
   /**

@@ -1,8 +1,7 @@
 /**
- * Leases that are implemented with session advisory locks. The server ends a session that is silent for LEASE_MS and
- * releases the session's locks, so a process that has crashed, is suspended or is disconnected does not keep its locks.
- * The holder of a lock does its work in the session of the lock, so the holder cannot commit after it has lost the
- * lease.
+ * Leases by session advisory locks. The server ends a session that is silent for LEASE_MS, so a crashed or suspended
+ * process loses its locks. The holder works in the session of the lock, so the holder cannot commit after the lease has
+ * ended.
  */
 import type { Connection } from './database.ts';
 import { LEASE_MS, RENEWAL_MS } from './row-leases.ts';

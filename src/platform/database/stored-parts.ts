@@ -34,8 +34,8 @@ const inflate = promisify(zstdDecompress);
 const COMPRESS_OPTIONS = { chunkSize: 1 << 18 };
 const INFLATE_OPTIONS = { chunkSize: PART_BYTES, maxOutputLength: PART_BYTES };
 
-// Commits without waiting for the disk. This is safe: a part is read only after its file or import is committed, and
-// the commit of the file or import waits until all earlier commits are on disk.
+// Commits without waiting for the disk. This is safe, because the later commit of the file or import waits for all its
+// parts.
 const addTo = ({ name, owner }: PartTable) => `
   with asynchronous as materialized (select set_config('synchronous_commit', 'off', true))
   insert into ${name} (${owner}, part, is_compressed, bytes) select $1, $2, $3, $4 from asynchronous`;
@@ -81,10 +81,7 @@ function storingParts(database: Database, { table, ownerId, charge, inTurn }: Co
   };
 }
 
-/**
- * Stores a part, in compressed form if that is smaller. A compressed CSV takes a tenth of the space, and a tenth of the
- * time to store.
- */
+/** Stores a part, in compressed form if that is smaller. */
 async function addPart(
   database: Database,
   table: PartTable,
@@ -154,7 +151,7 @@ export async function readPart(
   // COPY takes no parameters. So the statement contains these two values, and they must be checked first.
   if (!isGuid(ownerId) || !Number.isSafeInteger(part))
     throw new Error(
-      `the index of a part must be an integer, and the owner must be a GUID, got index ${part} and owner ${ownerId}`,
+      `the index of a part must be an integer and the owner a GUID, got index ${part} and owner ${ownerId}`,
     );
   const query = `select case when is_compressed then '\\x01' else '\\x00' end::bytea || bytes from ${name}
                  where ${owner} = '${ownerId}' and part = ${part}`;

@@ -1,9 +1,9 @@
 /**
- * Parses dates (R-A11, R-D4): an ISO 8601 date; a date and time, separated by `T` or a space, with the zone `Z`,
- * `±hh:mm`, `±hhmm`, `±hh` or none; or epoch milliseconds. `parseDate` (dates of points), `parseMoment` (dates of
- * requests) and `parseInstant` (other instants, such as the end of a user's lock) accept different ranges of years and
- * different fractions of a second. `files/cells` reads the usual form of a date from bytes, and other forms with
- * `parseDate`.
+ * Parses dates (R-A11, R-D4). The functions accept different ranges of years and different fractions of a second. The
+ * forms of a date are:
+ * - an ISO 8601 date
+ * - an ISO 8601 date and time, separated by `T` or a space; the zone is `Z`, `±hh:mm`, `±hhmm`, `±hh` or none
+ * - epoch milliseconds
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 
@@ -46,8 +46,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MIDNIGHT = 'T00:00:00';
 const EPOCH_MILLIS = /^-?\d{12,13}$/;
 /**
- * The smallest absolute value that is accepted as epoch milliseconds. Smaller numbers would mean dates from 1966 to
- * 1973, but are more likely epoch seconds or `yyyyMMdd`.
+ * The smallest absolute value that is accepted as epoch milliseconds. Smaller numbers are more likely epoch seconds or
+ * `yyyyMMdd`.
  */
 const MIN_EPOCH_MILLIS = 1e11;
 /** Twelve digits that are a civil date and time: `yyyyMMddHHmm`. */
@@ -72,12 +72,11 @@ export function parseEpochMillis(millis: number): ParsedDate | undefined {
 }
 
 /**
- * Parses the date of a point. A date without a time of day means midnight at the start of that day. A date without a
- * zone is local to its source; it becomes an instant when the variable is known (R-D4).
+ * Parses the date of a point. A date without a time means midnight at the start of that day. A date without a zone is
+ * local to its source (R-D4).
  *
- * @returns undefined if the text has none of the forms named at the top of this file, if its day or time does not
- * exist, if its date is before 1700 or after 2199, or if a digit finer than microseconds is not 0 (nothing is rounded
- * silently).
+ * @returns undefined for an invalid text, for a year outside 1700 to 2199, or if a digit finer than microseconds is not
+ *   0.
  */
 export function parseDate(text: string): ParsedDate | undefined {
   const plain = parsePlain(text);
@@ -92,11 +91,9 @@ export function parseDate(text: string): ParsedDate | undefined {
 }
 
 /**
- * Parses a date of a request (R-A11, R-G1), with or without a time of day, of any year and with any fraction. Digits
- * finer than microseconds are cut off. An ISO 8601 date out of range becomes the first storable date or the end of the
- * range, because clients send the year 1 or 9999 to request all points.
- * @returns undefined if the text has none of the forms named at the top of this file, if its epoch milliseconds are out
- * of range, or if its day or time does not exist.
+ * Parses a date of a request (R-A11, R-G1). Cuts off digits finer than microseconds. An ISO 8601 date out of range
+ * becomes the nearest end of the range. Clients send the year 1 or 9999 to request all points.
+ * @returns undefined for an invalid text, or for epoch milliseconds out of range.
  */
 export function parseMoment(text: string): ParsedMoment | undefined {
   if (EPOCH_MILLIS.test(text)) {
@@ -113,11 +110,10 @@ export function parseMoment(text: string): ParsedMoment | undefined {
 }
 
 /**
- * Parses an instant that belongs to no source, such as the end of a user's lock (R-B11). So a text without a zone is in
- * UTC (R-A11). An ISO 8601 date may lie in the years 1 to 9999; epoch milliseconds must lie in the years 1700 to 2199.
+ * Parses an instant that belongs to no source, such as the end of a user's lock (R-B11). A text without a zone is in
+ * UTC (R-A11). Accepts ISO 8601 dates of the years 1 to 9999, and epoch milliseconds of 1700 to 2199.
  *
- * @returns ISO 8601 in UTC, cut to microseconds; undefined for a text in none of the forms named at the top of this
- * file, an instant out of range, or a day or time that does not exist.
+ * @returns ISO 8601 in UTC, cut to microseconds; undefined for an invalid text or an instant out of range.
  */
 export function parseInstant(text: string): string | undefined {
   if (EPOCH_MILLIS.test(text)) {
@@ -142,8 +138,8 @@ export function daysInMonth(year: number, month: number): number {
 }
 
 /**
- * Parses the date formats that nearly every client sends. @returns undefined for other formats, for dates and times
- * that do not exist, and for years outside 1700 to 2199.
+ * Parses the date formats that nearly every client sends. @returns undefined for other formats, invalid dates, and
+ * years outside 1700 to 2199.
  */
 function parsePlain(text: string): ParsedDate | undefined {
   const isUtc = text.charCodeAt(text.length - 1) === UPPER_Z;

@@ -12,9 +12,9 @@ const MAX_LETTERS = 2;
 const LETTERS_PER_TYPO = 2;
 
 /**
- * Creates a check of the parameter names in a query (R-A12). The check refuses every unknown name that ends in `id` or
- * `ids` or nearly equals a known name: it throws invalid_input with the refused names, at most 100.
- * @param known contains the names of the listing's parameters, documented names first.
+ * Creates a check of the parameter names in a query (R-A12). The check throws invalid_input for unknown names that end
+ * in `id` or `ids`, or nearly equal a known name.
+ * @param known names of the listing's parameters, documented names first.
  * @returns the check, which takes the names of the query in lower case.
  */
 export function filterGuard(known: readonly string[]): (given: Iterable<string>) => void {

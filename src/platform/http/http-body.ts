@@ -34,8 +34,8 @@ export async function readJsonBody(request: Request): Promise<unknown> {
 }
 
 /**
- * Does the same as `readJsonBody`, but without a limit on the depth of the body. Meant for callers that do not recurse
- * into the value (R-A4).
+ * Does the same as `readJsonBody`, but without a limit on depth. Only for callers that do not recurse into the value
+ * (R-A4).
  * @param maxBytes limit on the inflated size.
  * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json, invalid_input.
  */
@@ -112,10 +112,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * Locates the first fault of a JSON text. V8's error names the position of most faults. If the error names no position,
- * the scanner finds the position.
- */
+/** Locates the first fault of a JSON text. If V8's error names no position, the scanner finds the position. */
 function locateFault(text: string, error: unknown): { readonly offset: number; readonly what: string } {
   const first = findFirstError(text);
   const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
@@ -186,8 +183,7 @@ export async function readBytes(
     return await readPlain(request, maxBytes, onBytes, incoming);
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    // Throws a DomainError instead of `error`. If a client disconnects, `error` is ECONNRESET, which would otherwise be
-    // reported as an unavailable dependency.
+    // If `error` were thrown again, a disconnected client (ECONNRESET) would be reported as an unavailable dependency.
     const isGunzipError = error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
     throw new DomainError(
       'invalid_input',

@@ -13,8 +13,8 @@ import { describeIssue } from './schema-words.ts';
 export const MAX_DETAILS = 100;
 
 /**
- * Creates a zod object whose property names match in any letter case (R-A3). If the names of several input properties
- * differ only in case, the object takes the property whose name is exactly as in `shape`.
+ * Creates a zod object whose property names match in any letter case (R-A3). Among names that differ only in case, the
+ * spelling of `shape` wins.
  * @param params error text for a value that is not an object.
  */
 export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape, params?: z.core.$ZodObjectParams) {

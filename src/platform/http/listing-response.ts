@@ -9,9 +9,8 @@ export const COUNT_QUERY = declareQuery({
 });
 
 /**
- * Returns true when the client requests the total number of items, by the header `x-total-count` (R-A7) or by the query
- * parameter `includeItemsCount` of older clients. Callers compute the total only if the client requests it, because
- * counting may cost more than reading the page.
+ * Returns true when the client requests the total number of items (R-A7). Compute the total only then, because counting
+ * can cost more than reading the page.
  */
 export function isTotalWanted(c: Context): boolean {
   return c.req.header('x-total-count')?.toLowerCase() === 'true' || COUNT_QUERY.parse(c.req.url).includeItemsCount;

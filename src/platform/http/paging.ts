@@ -20,8 +20,8 @@ export const PAGING = {
 };
 
 /**
- * Returns limit and offset of the requested page (§8). Without `itemsPerPage`, page 0 is the whole listing. A later
- * page is empty, not an error, because a client may request pages until it gets an empty page.
+ * Returns limit and offset of the requested page (§8). Without `itemsPerPage`, page 0 is the whole listing. Later pages
+ * are empty, because clients may request pages until one is empty.
  */
 export function toPaging({ pageNumber, itemsPerPage: limit }: QueryValues<typeof PAGING>): Paging {
   if (limit === undefined) return pageNumber === 0 ? WHOLE : { limit: 0, offset: 0 };

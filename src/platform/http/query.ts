@@ -53,8 +53,8 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
   readonly parameters: Parameters;
   /**
    * Parses the query of a URL.
-   * @throws {DomainError} invalid_input. If the query of a listing has unknown names that look like a filter, the error
-   * lists these names. Otherwise, if parameters are invalid, the error lists these parameters.
+   * @throws {DomainError} invalid_input for invalid parameters, and for unknown names that look like a filter of a
+   *   listing.
    */
   parse(address: string): QueryValues<Parameters>;
   /** Parses parameter values that do not come from a URL, for example from a body. Ignores unknown names. */

@@ -8,17 +8,14 @@ export interface RequestIdEnv {
 
 const ACCEPTED = /^[\w.:-]{1,128}$/;
 
-/**
- * Returns true if a client's request id has 1 to 128 characters and contains only the characters `A-Z a-z 0-9 _ . : -`.
- * Such an id cannot break a log line (R-A10).
- */
+/** Returns true if a client's request id is short enough and cannot break a log line (R-A10). */
 export function isRequestId(given: string): boolean {
   return ACCEPTED.test(given);
 }
 
 /**
  * Creates middleware that sets `c.var.requestId` and the response header (R-A10). Generates a request id if the client
- * sends none, or if `isRequestId` returns false for the id that the client sends.
+ * sends none or an invalid one.
  */
 export function requestId(): MiddlewareHandler<RequestIdEnv> {
   return async (c, next) => {

@@ -117,8 +117,8 @@ async function writeSheet(
 }
 
 /**
- * Waits for one turn of the event loop, in which other requests are served. Then, if the queue of uncompressed bytes in
- * `pipes` is full, waits until this queue is empty, because exceljs itself writes without waiting for its archive.
+ * Waits for one turn of the event loop, in which other requests are served. Then waits while the queue in `pipes` is
+ * full, because exceljs itself never waits.
  * @throws when the signal aborts.
  */
 async function untilDrained(sheet: Excel.Worksheet, signal: AbortSignal): Promise<void> {
@@ -135,9 +135,8 @@ function toCell(cell: WorkbookCell): Excel.CellValue {
 }
 
 /**
- * Escapes, in the form `_x000D_`, the characters that XML does not allow or that an XML parser changes: U+FFFE, U+FFFF,
- * and every control character except tab and line feed. Also escapes text that looks like such an escape (ECMA-376 part
- * 1, 22.9.2.19).
+ * Escapes, as `_x000D_`, characters that XML does not allow or an XML parser changes. Also escapes text that looks like
+ * an escape (ECMA-376 part 1, 22.9.2.19).
  */
 export function escapeText(text: string): string {
   return text.replace(NEEDS_ESCAPE, (character) => {

@@ -1,10 +1,9 @@
 /**
- * JSON Patch (RFC 6902): parses a list of operations and applies all of them to a document, or none. The package
- * `rfc6902` makes the changes. Our own code does three things that the package does not do safely:
- * - It checks pointers. In the package, a pointer can reach into strings and prototypes.
- * - It performs `test` operations. The package compares lists in quadratic time and memory (1,000 entries against 3,000
- *   take 4 GB).
- * - It limits copies. A patch can copy a document into itself many times, and each copy doubles the document.
+ * JSON Patch (RFC 6902): applies all operations to a document, or none. The package `rfc6902` makes the changes. This
+ * file does what the package does not do safely:
+ * - It checks pointers, because the package follows pointers into strings and prototypes.
+ * - It performs `test` operations, because the package compares lists in quadratic time and memory.
+ * - It limits copies, because a patch could double the document with each copy.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation } from 'rfc6902';
@@ -62,9 +61,8 @@ export function parseOperations(body: unknown): readonly PatchOperation[] {
 }
 
 /**
- * Replaces each member name in the pointers with its spelling in `names`, because clients may send member names in any
- * letter case (R-A3).
- * @param parent pointer to the object that has these members; by default, the pointer to the whole document.
+ * Gives each member name in the pointers the letter case that it has in `names` (R-A3).
+ * @param parent pointer to the object with these members; by default, the whole document.
  */
 export function withMemberNames(
   operations: readonly PatchOperation[],
@@ -138,10 +136,7 @@ interface Problem {
   readonly message: string;
 }
 
-/**
- * @returns the problem that prevents the operation; undefined when the operation can be applied. A `test` operation
- * always gives undefined, because `assertEqual` checks it.
- */
+/** @returns the problem that prevents the operation, or undefined. `assertEqual` checks `test` operations instead. */
 function findProblem(document: unknown, operation: PatchOperation): Problem | undefined {
   if (operation.op === 'test') return undefined;
   const { path } = operation;

@@ -1,17 +1,14 @@
 /**
- * Parses JSON texts. The JSON of clients, scripts and the database is parsed here and not by `JSON.parse` itself,
- * because V8 confuses keys (nodejs/node issue 63785, found in Node.js 24 and 26). For example, V8 parses an object with
- * the key `\`, and later a second object with an escaped key, such as `\n` or `\u00e9`, at the same position. If all
- * other keys of the two objects are the same, the second object can get the key `\` instead of the escaped key. The two
- * objects may belong to different accounts. Three kinds of JSON are parsed by libraries and not here: tokens, queued
- * jobs, and the answers of identity providers. The keys that the service reads in these texts need no escapes.
+ * Parse the JSON of clients, scripts and the database with this file, not with `JSON.parse`. V8 can replace an escaped
+ * key, such as `\n`, by a key of an earlier object, even of another account (nodejs/node issue 63785, found in Node.js
+ * 24 and 26).
  */
 
 /** Matches the end of a key with an escape: the last escape, the characters after it, the closing quote, the colon. */
 const ESCAPED_KEY = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*"\s*:/;
 /**
- * First character of each key that replaces another key. A key that already contains this character is also replaced,
- * so that restoring cannot mistake the key for a replacement.
+ * First character of each replacement key. Original keys with this character are replaced too, so only replacement keys
+ * begin with it.
  */
 const MARK = '\ue000';
 const [QUOTE, BACKSLASH, COLON, SPACE] = [0x22, 0x5c, 0x3a, 0x20];
@@ -19,9 +16,8 @@ const [QUOTE, BACKSLASH, COLON, SPACE] = [0x22, 0x5c, 0x3a, 0x20];
 export type JsonReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
 /**
- * Parses a JSON text, as `JSON.parse` does. If keys have escapes, this function replaces these keys before it parses
- * the text, and restores them afterwards. When every object has a key with an escape, this function takes six times as
- * long as `JSON.parse`.
+ * Parses a JSON text, as `JSON.parse` does. Keys that contain escapes are replaced before the parsing and restored
+ * afterwards.
  * @param reviver must not depend on keys, because it gets a replacement for each key that has an escape.
  * @throws {SyntaxError} in the same cases as `JSON.parse`.
  */
@@ -91,8 +87,8 @@ function restoreKeys(parsed: unknown, keys: readonly string[]): unknown {
 }
 
 /**
- * @returns a copy of the object with the original keys in place of the replacements, in the same order. If the object
- * has no replacement, returns the object itself.
+ * @returns a copy of the object with the original keys in the same order; the object itself if it has no replacement
+ *   key.
  */
 function withRestoredKeys(object: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
   if (Array.isArray(object) || !Object.keys(object).some((name) => name.startsWith(MARK))) return object;

@@ -1,7 +1,4 @@
-/**
- * Renders an email as plain text and as HTML with the same content. In both formats, the line breaks of a value become
- * spaces; in HTML, the value is also escaped.
- */
+/** Renders an email as plain text and as HTML with the same content. */
 import { html, raw } from 'hono/html';
 import { type MailTranslations, toMailLanguage } from './mail-text.ts';
 

@@ -31,10 +31,7 @@ export interface MailSenderOptions {
   readonly transport: MailTransport | undefined;
   /** Texts by kind of email. An attempt to send an email whose kind has no texts fails and is logged. */
   readonly texts: MailTexts;
-  /**
-   * Functions that prepare an email, by kind of email. An email whose kind has no function is rendered from its stored
-   * data.
-   */
+  /** Functions that prepare an email, by kind of email. Emails of other kinds are rendered from their stored data. */
   readonly prepare: Readonly<Partial<Record<string, PrepareMail>>>;
   /** Milliseconds between polls for emails that are due. */
   readonly intervalMs: number;
@@ -52,9 +49,8 @@ const GIVE_UP_AFTER_MS = 5 * 86_400_000;
 const KEPT_DAYS = 30;
 
 /**
- * Starts the sender; it runs until `stop`. Without a transport, emails wait in the outbox. After a failed attempt, the
- * sender waits before it tries again: 10, 20, 40 … seconds, at most an hour. The sender gives up on an email when the
- * server refuses it permanently, or when a repeated attempt fails more than five days after the email was queued.
+ * Starts the sender. Without a transport, emails wait in the outbox. After a failure, the sender tries again for five
+ * days, unless the server refuses the email permanently.
  */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
   if (!options.transport) log.warn('neither SMTP_URL nor MAIL_DIRECTORY is set; emails are queued, but not sent');
@@ -69,8 +65,7 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
   const sweeper = startSweeper('mail', intervalMs, send, log);
   return {
     wake: () =>
-      // The request of one account calls `wake`, but the sender sends the emails of all accounts. So the sender's
-      // database connections must not count towards that account's share of connections.
+      // Without `runForAll`, the sender would use the connection share of the account whose request calls `wake`.
       void runForAll(send).catch((error: unknown) =>
         log.warn({ err: error }, 'sending emails, or deleting old emails, failed; the next poll tries again'),
       ),
@@ -102,8 +97,8 @@ async function sendWaiting(options: Sending, leases: RowLeases<WaitingMail>, log
 }
 
 /**
- * Checks the lease twice: before the secrets are created, and before the email is sent. If another process holds the
- * lease, new secrets would invalidate the secrets of that process, and sending the email would cause a second email.
+ * Checks the lease twice. Without the lease, this process could invalidate another process's secrets or send the email
+ * twice.
  */
 async function attempt(
   { prepare, texts }: Sending,

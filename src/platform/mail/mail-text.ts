@@ -1,6 +1,6 @@
 /**
- * TypeScript types for the texts of emails, and the languages of emails. Each feature defines the texts of its own
- * emails; mail-render.ts fills in the values.
+ * Types for the texts of emails, and the languages of emails. Each feature defines its own texts; mail-render.ts fills
+ * in the values.
  */
 
 export const MAIL_LANGUAGES = ['en', 'fr', 'nl', 'de'] as const;

@@ -70,9 +70,8 @@ function openSmtp(url: string, from: string): MailTransport {
 }
 
 /**
- * Returns true when the server refuses the email permanently: the server rejects the sender, a recipient or the content
- * with a 5xx status. Returns false when the server refuses the sign-in: a setting is wrong, and the email can be sent
- * later.
+ * Returns true when the server rejects the sender, a recipient or the content permanently (5xx). Returns false for a
+ * refused sign-in, because the email can be sent after the setting is corrected.
  */
 function isRefused(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };

@@ -38,13 +38,13 @@ type Values<Label extends string> = Readonly<Record<Label, string>>;
 
 export interface Metrics {
   /**
-   * Returns a function that takes a set of labels and returns the counter's series with these labels. The first call of
-   * `counter` with a metric name creates the counter.
+   * Creates the counter at the first call with its metric name. The returned function gives the series for a set of
+   * labels.
    */
   counter<Label extends string>(metric: MetricName<Label>): (labels: Values<Label>) => Count;
   /**
-   * Returns a function that takes a set of labels and returns the histogram's series with these labels. The first call
-   * of `distribution` with a metric name creates the histogram.
+   * Creates the histogram at the first call with its metric name. The returned function gives the series for a set of
+   * labels.
    * @param buckets ascending upper bounds; default: durations from 1 ms to 30 s.
    */
   distribution<Label extends string>(
@@ -66,10 +66,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const known = new Map<string, unknown>();
-  /**
-   * The first call with a `name` creates the metric, and later calls return it. So when a process opens a feature
-   * twice, both instances use the same metrics.
-   */
+  /** Creates the metric only at the first call with its `name`, because a process can open a feature twice. */
   const once = <Made>(name: string, make: () => Made): Made => {
     if (!known.has(name)) known.set(name, make());
     return known.get(name) as Made;

@@ -121,8 +121,8 @@ export const DATE_ZONES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes a path parameter that is a string, such as a label. The value is never one of the words in `fixed`, because
- * other routes have these words as a segment at this position.
+ * Describes a path parameter that is a string, such as a label. The words in `fixed` are excluded, because at this
+ * position they select other routes.
  */
 export function textId(description: string, fixed: readonly string[] = []): Parameter {
   const schema = z.string().min(1);

@@ -25,10 +25,7 @@ export interface AccountPaceOptions {
 const ACTIVE_MS = 1000;
 /** An account pauses only when its debt exceeds this credit, so that light work causes no pause. */
 const CREDIT_MS = 100;
-/**
- * An account that works alone does not pause, but its debt grows. This maximum debt limits how long the account must
- * pause when another account becomes active.
- */
+/** Limits the debt of an account that works alone, and so its pause when another account becomes active. */
 const MAX_DEBT_MS = 1000;
 
 interface Pacing {

@@ -1,9 +1,7 @@
 /**
- * Divides the connections of a pool among the accounts whose requests use the pool (R-A14), so that slow requests of
- * one account cannot take all connections. For its first connection, a request takes a permit of its account. While the
- * request holds a connection, it takes further connections without a permit, so that no two requests wait for each
- * other. The account comes from the asynchronous context of the request, because most functions take a `Database`, not
- * an account. Background work runs without such a context and takes no permit.
+ * Divides the connections of a pool among accounts (R-A14), so that requests of one account cannot take all. For its
+ * first connection, a request takes a permit of its account. Further connections need no permit, so that requests
+ * cannot deadlock. Background work needs no permit.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Connection, Database } from '../database/database.ts';
@@ -45,10 +43,7 @@ export function runForAccount<Result>(accountId: number, work: () => Result): Re
   return holders.getStore()?.accountId === accountId ? work() : holders.run({ accountId, held: 0, permits: [] }, work);
 }
 
-/**
- * Runs work that a request starts but that must not use the share of the request's account. An example is a group
- * commit, which serves all accounts. The work takes connections without a permit.
- */
+/** Runs work that serves all accounts, such as a group commit. The work takes connections without a permit. */
 export function runForAll<Result>(work: () => Result): Result {
   return holders.run(undefined, work);
 }

@@ -1,17 +1,14 @@
 /**
- * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14).
- * - After an addition, an account may hold no more than the amount that is still free. A user may hold no more than
- *   three quarters of this amount. Any other addition is refused. If nothing else is in use, one holding may take the
- *   whole total, so that the largest request fits.
- * - While holdings end and begin, n accounts that always take as much as they can converge to 1 / (n + 1) of the total
- *   each. The remaining 1 / (n + 1) stays free. If accounts fill up one after another and release nothing, each account
- *   takes half of what the earlier accounts left free.
+ * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14). Limits
+ * after an addition:
+ * - account: the amount that is then still free;
+ * - user: three quarters of this amount;
+ * - a holding while nothing else is in use: the total, so that the largest request fits.
  */
 
 export interface SharedBudget {
   /**
-   * Opens a holding for the owner. A holding records an amount that is in use, at first 0. Call the holding's `release`
-   * when the amount is no longer in use.
+   * Opens a holding with the amount 0 for the owner. Call `release` when the amount of the holding is no longer in use.
    */
   open(owner: BudgetOwner): Holding;
 }

@@ -1,7 +1,6 @@
 /**
- * Enforces limits on the client of a streamed REST or gRPC answer (R-A14): maximum time without progress, minimum rate,
- * maximum lifetime of the answer. While no bytes wait for the client, the elapsed time counts only towards the
- * lifetime.
+ * Enforces `PaceLimits` on the client of a streamed REST or gRPC answer (R-A14). Time during which no bytes wait for
+ * the client counts only towards `maxMs`.
  */
 
 export interface PaceLimits {
@@ -43,8 +42,8 @@ export function watchPace(
   let offeredMs: number | undefined;
   let offeredBytes: number | undefined = 0;
   /**
-   * Since the last check of the rate: the number of milliseconds for which bytes waited for the client, and the number
-   * of bytes that the client took in these milliseconds.
+   * Since the last check of the rate: milliseconds for which bytes waited for the client, and bytes that the client
+   * took meanwhile.
    */
   let waitedMs = 0;
   let takenBytes = 0;

@@ -37,9 +37,8 @@ async function* inflated(gunzip: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /**
- * Yields chunks up to `maxBytes` in total (R-A4). Beyond the limit, first discards up to `maxBytes` more bytes, and
- * then fails. If the function failed at once, the connection could close while the client is still sending, and the
- * client might never see the answer.
+ * Yields chunks up to `maxBytes` in total (R-A4). Discards up to `maxBytes` more bytes before it fails, because a
+ * client that is still sending might miss the answer.
  * @throws {DomainError} body_too_large with the message `tooLarge`.
  */
 export async function* limited(

@@ -67,8 +67,8 @@ async function sendProgress<Status extends object>(
 
 interface States<Status> {
   /**
-   * @returns the newest state that has not been returned yet; undefined when no state arrives within `waitMs`, when the
-   * work was deleted, or when the client disconnected.
+   * @returns the newest state not returned yet; undefined if no state arrives within `waitMs`, or if `hasEnded()` is
+   *   true.
    */
   next(waitMs: number): Promise<Status | undefined>;
   /** Returns true when the work was deleted or the client disconnected. */

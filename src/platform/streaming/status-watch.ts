@@ -1,7 +1,6 @@
 /**
- * Follows the states of one kind of background work (files or imports) for streams of server-sent events (R-E1). In
- * each process, one statement per interval reads all followed states, whatever the number of clients. The number of
- * followers is limited per user, per account and in total (R-A14).
+ * Follows the states of files or imports for streams of server-sent events (R-E1). One statement per interval reads all
+ * followed states of the process. The number of followers is limited (R-A14).
  */
 
 import { DomainError } from '../errors.ts';
@@ -38,8 +37,8 @@ export interface StatusWatch<Status> {
   /**
    * Calls `listener` after every successful poll, until the returned function is called. Does not check that `caller`
    * may read the state.
-   * @throws {DomainError} rate_limited when the user or the account already has the maximum number of listeners;
-   * dependency_unavailable when this process already has its maximum number of listeners.
+   * @throws {DomainError} rate_limited when the user or the account has too many listeners; dependency_unavailable when
+   *   this process has too many.
    */
   follow(caller: BudgetOwner, id: string, listener: StatusListener<Status>): () => void;
 }
@@ -85,8 +84,7 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       count(ofUser, 1);
       count(ofAccount, 1);
       const some = listeners.get(id) ?? new Set();
-      // Wraps `listener` in a new function. Otherwise, if two calls passed the same listener, the set would contain
-      // this listener only once.
+      // The set holds a function only once, so a listener of two calls needs two wrappers.
       const own: StatusListener<Status> = (status) => listener(status);
       listeners.set(id, some.add(own));
       // The poll takes no permit from the account of the request that starts it: it serves followers of all accounts.

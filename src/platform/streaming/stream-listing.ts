@@ -1,8 +1,7 @@
 /**
- * Streams a listing of any length with bounded memory, from one snapshot. Reads the keys and sizes of the rows first,
- * then the rows in batches of limited size. A row can take from 100 bytes to a megabyte (scripts, form values), so a
- * limit on the number of rows would not limit memory. A streamed listing uses the account's share of the read
- * connections. The streamed answers of an account take turns: while one of them reads a batch, the others wait (R-A14).
+ * Streams a listing of any length with bounded memory, from one snapshot. Reads the keys and sizes first, then the rows
+ * in batches of limited size: one row can take a megabyte. The streamed answers of an account take turns to read a
+ * batch (R-A14).
  */
 import type { Context } from 'hono';
 import { type Queryable, type SnapshotSource, streamInSnapshot, type Transaction } from '../database/database.ts';

@@ -77,8 +77,8 @@ async function* aggregateChosen(
 }
 
 /**
- * Runs `aggregatePoints` in a new snapshot. When the selection is as-of, first waits for the end of all open writes
- * whose points the selection may include (R-F5).
+ * Runs `aggregatePoints` in a new snapshot. An as-of read first waits for open writes whose points it may include
+ * (R-F5).
  * @param signal signal that ends the read and its statement.
  * @param noteCuts function that receives the history cuts and the rollups that concern the read (R-F9).
  * @throws the same errors as `aggregatePoints`.
@@ -156,8 +156,8 @@ function answeredByRollups(selection: PointSelection, rolledUp: readonly RawBoun
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
   /**
-   * The aggregate function that the database applies to the unscaled values (`unscaledFunction`). With a negative scale
-   * factor, the database computes max for min, and min for max. Otherwise, `computed` equals `aggregate`.
+   * The function that the database applies to the unscaled values: `aggregate`, with min and max swapped if the scale
+   * factor is negative.
    */
   readonly computed: AggregateFunction;
   readonly isRolledUp: boolean;
@@ -221,8 +221,7 @@ async function* readBuckets(
 }
 
 /**
- * Describes the variables of a statement for an error message. Lists up to `MAX_NAMED` ids; for more variables, states
- * only their number.
+ * Describes the variables of a statement for an error message: up to `MAX_NAMED` ids, or only the number of variables.
  */
 function nameVariables(ids: readonly number[]): string {
   if (ids.length === 1) return `variable ${ids[0]}`;

@@ -18,7 +18,7 @@ export interface Buckets {
   readonly timeZoneId: string;
   readonly functionOf: (variableId: number) => AggregateFunction;
   /**
-   * Returns the first instant of a civil date. Used for buckets that last a day or longer.
+   * Returns the first instant of a civil date, for buckets of a day or longer.
    * @param localMidnight midnight of the civil date, as local time.
    */
   readonly startOfDay: (localMidnight: Micros) => Micros;
@@ -37,8 +37,8 @@ export interface AggregateChunk {
   readonly variableId: number;
   readonly aggregate: AggregateFunction;
   /**
-   * First instant of each bucket, in microseconds. When the granularity is `all` and the period has no start, the array
-   * contains only the date of the first point.
+   * First instant of each bucket, in microseconds. With the granularity `all` and no period start: the date of the
+   * first point.
    */
   readonly dates: Float64Array;
   /** Value of each bucket; NaN for a bucket without a value, for example the sample variance of a single point. */

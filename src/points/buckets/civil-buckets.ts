@@ -54,8 +54,7 @@ function clockBuckets(length: Micros, offsetAt: (instant: Micros) => Micros): Ci
   };
   return {
     startOf,
-    // If the clock is set back by less than the length of a bucket, one local bucket can start twice; `next` then
-    // returns the second start.
+    // If the clock is set back by less than `length`, a bucket can start twice. `next` then returns the second start.
     next: (start) => startOf(start + length),
     previous: (start) => startOf(start - 1),
   };

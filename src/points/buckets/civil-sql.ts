@@ -21,10 +21,8 @@ export function offsetAtInstant(instant: string, spans: readonly OffsetSpan[]): 
 }
 
 /**
- * Converts a local time to an instant (R-D4). A local time that occurs twice becomes the later instant; a skipped local
- * time moves forward by the length of the gap. Both follow from one rule: when the offset changes, the clock jumps to a
- * new local time. This new local time and all later local times get the new offset; all earlier local times get the old
- * offset.
+ * Converts a local time to an instant (R-D4). A local time that occurs twice becomes the later instant. A skipped local
+ * time moves forward by the length of the gap.
  *
  * @param local the local time: an SQL expression of a timestamp without a zone.
  * @returns SQL expression of the instant.

@@ -1,13 +1,11 @@
 /**
- * Fills gaps between buckets (R-G1). The caller pushes buckets in ascending or descending order and receives all
- * buckets of the period in the same order. The filler keeps only the last bucket in memory.
+ * Fills gaps between buckets (R-G1), in ascending or descending order. The filler keeps only the last bucket in memory.
  *
  *   previous   value of the nearest earlier bucket; null when no earlier bucket has a value
  *   linear     linear interpolation between the starts of the neighbouring buckets; null when one neighbour is missing
  *   null       no value
  *
- * For `previous` and `linear`, a bucket without a value is also a gap; an example is the variance of a bucket that
- * contains one point.
+ * For `previous` and `linear`, a bucket without a value is also a gap (for example, the variance of one point).
  */
 
 import type { Micros } from '../point.ts';
@@ -41,9 +39,8 @@ export interface FillOptions {
 
 export interface Filler {
   /**
-   * Yields the buckets that fill the gap before `found`, and then `found`. With the fill `previous` or `linear`, a
-   * bucket without a value is part of a gap. If `found` is such a bucket, this call yields nothing, and a later call
-   * fills the gap.
+   * Yields the buckets that fill the gap before `found`, and then `found`. If `found` is part of the gap, yields
+   * nothing; a later call fills the gap.
    */
   push(found: FoundBucket): Generator<FilledBucket>;
   /** Yields buckets that fill the gap between the last bucket given to `push` and the end of the period. */

@@ -18,10 +18,7 @@ export interface Filling {
   readonly pageOf: (aggregate: AggregateFunction) => Pick<PointSelection, 'limit'>;
 }
 
-/**
- * Aggregates that have no value for a bucket with a single point. These aggregates may lack a value in any number of
- * consecutive buckets.
- */
+/** Aggregates that have no value for a bucket with a single point. */
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 
 /**
@@ -53,9 +50,8 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   }
   return {
     options: { fill, order: selection.order, steps, first, last },
-    // Reads one bucket beyond the page, because filling a gap at the end of the page may need the bucket after the gap.
-    // Reads all buckets in two cases: the page has no limit, or the next bucket with a value may be any number of
-    // buckets away (`MAY_LACK_VALUES`).
+    // Reads one bucket beyond the page, because a gap at its end may need the bucket after the gap. Reads all buckets
+    // for `MAY_LACK_VALUES`, because any number of buckets without a value may follow.
     pageOf: (aggregate) => {
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
       return { limit: offset + limit + 1 };

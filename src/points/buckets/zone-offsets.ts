@@ -1,7 +1,6 @@
 /**
- * Finds the spans of time in which a zone has a constant UTC offset. The offsets and the starts of days come from the
- * tz database of the runtime. PostgreSQL's tz database has different offsets where rules changed recently, and for many
- * zones before 1970.
+ * Finds the spans of time in which a zone has a constant UTC offset. Uses only the tz database of the runtime:
+ * PostgreSQL's has different offsets for some dates.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';

@@ -19,10 +19,7 @@ import { freePages } from './free-pages.ts';
 export interface ColumnSettings {
   /** Seconds without writes after which an uncompressed chunk is compressed. */
   readonly quietSec: number;
-  /**
-   * A compressed chunk can receive new rows, which are uncompressed at first. After this many seconds without writes,
-   * these rows are compressed too.
-   */
+  /** Seconds without writes after which the new, uncompressed rows of a compressed chunk are compressed. */
   readonly settleSec: number;
 }
 
@@ -42,8 +39,8 @@ const LOCK_CLASS = 0x636f_6c73;
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// Records the writes to each chunk, and returns the chunks that are due for compression. The numbers of writes come
-// from the statistics of PostgreSQL, which may lag by some seconds.
+// Records the number of writes to each chunk, and returns the chunks to compress. PostgreSQL's statistics of writes can
+// lag by some seconds.
 const OBSERVE = `
   with seen as (
     select chunk_id as id, name::regclass as relation, is_compressible, is_compressed, is_partial as has_rows
@@ -108,9 +105,8 @@ export async function compressChunks(
 }
 
 /**
- * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit. Reads
- * of any chunk, and writes to other chunks, wait for a shorter time: from the moment when this function locks
- * `point_gate` until the commit.
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit. All
+ * other reads and writes wait only from the lock of `point_gate` until the commit.
  * @param name quoted name of the chunk's table.
  * @returns false when the chunk is in use or its compression takes too long; the chunk is then unchanged.
  * @throws {DatabaseError} for any other failure.
@@ -137,8 +133,7 @@ export async function compressChunk(connection: Connection, name: string): Promi
 
 /**
  * Compresses a chunk into its table of compressed data.
- * @returns the quoted name of this table when the table existed before the compression; undefined when the compression
- * created the table. Only a table that existed before has dead rows, which are left over from replaced batches.
+ * @returns the quoted name of this table if the table existed before and can have dead rows; otherwise undefined.
  */
 async function compress(transaction: Transaction, name: string): Promise<string | undefined> {
   const { rows } = await transaction.query(SET_BATCH_ROWS, [name]);
@@ -155,12 +150,8 @@ async function compress(transaction: Transaction, name: string): Promise<string 
 const START = `
   select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
 
-// A correction decompresses every batch that contains one of its dates, so smaller batches make corrections cheaper.
-// With batches of 240 points instead of 1,000, correcting a day writes 80 kB of WAL instead of 180 kB (measured
-// 2026-11). Four batches of 240 points fit into a page even when a value takes 7.3 bytes (random walks with two
-// decimals). With batches of 250 points, perhaps only three would fit. A version of TimescaleDB without the setting
-// `compression_batch_size_limit` makes batches of 1,000 points. The statement returns a row only when the setting
-// exists and the chunk has current points.
+// A correction decompresses whole batches, so smaller batches make corrections cheaper. Four batches of 240 points fit
+// into a page. The statement returns a row only when the setting exists and the chunk has current points.
 const SET_BATCH_ROWS = `
   select set_config(settings.name, '240', true)
   from pg_settings settings, point_chunks() chunk
@@ -168,8 +159,7 @@ const SET_BATCH_ROWS = `
 
 /**
  * Greatest allowed `toast_tuple_target`: a row of up to 8,160 bytes is stored inline. TimescaleDB itself sets 128. With
- * 128, if a batch is larger than 2 kB, all its columns move to the TOAST table, and a point takes up to 13 bytes. With
- * 8,160, a point takes 9.8 bytes (random walks with two decimals, 4 variables, measured 2026-11).
+ * 128, a batch above 2 kB moves to the TOAST table and takes more space.
  */
 const TOAST_TUPLE_TARGET = 8160;
 

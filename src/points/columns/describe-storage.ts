@@ -27,10 +27,9 @@ export function describeStoredPoints(stored: readonly StoredPoints[]): readonly 
 }
 
 /**
- * Registers gauges for the number of stored points and for their disk space, by table, form (rows or columns) and
- * account.
- * @returns a function that measures the stored points. Until the first measurement has ended, the metrics omit the
- * gauges.
+ * Registers gauges for the number and the disk space of stored points.
+ * @returns a function that measures the stored points. The metrics omit the gauges until the first measurement has
+ *   ended.
  */
 export function watchStorage(database: Database, metrics: Metrics): () => Promise<void> {
   let stored: readonly StoredPoints[] | undefined;

@@ -1,17 +1,11 @@
 /**
- * Frees the pages that a compressed chunk no longer needs. Compression deletes the rows of the chunk, and vacuum
- * truncates the table that held these rows. The indexes of the truncated table keep their pages (57 bytes per current
- * point, 89 per superseded version). The truncated table and the table with the compressed data both keep their free
- * space maps and visibility maps (88 kB per chunk, which is 3 bytes per point when the chunk has 4 variables). VACUUM
- * FULL frees all of this space.
+ * Frees, by VACUUM FULL, the pages that compression leaves in a chunk:
+ * - indexes of the emptied table of rows (57 bytes per current point, 89 per superseded version)
+ * - free space maps and visibility maps of this table and of the table with the compressed data (88 kB per chunk)
  */
 import type { Connection } from '../../platform/database/database.ts';
 
-/**
- * Lock time-out that is shorter than `deadlock_timeout`: in a deadlock, the VACUUM gives up before PostgreSQL aborts a
- * write. Compression has the same lock time-out for the same reason. Reads and writes of the chunk wait for the VACUUM,
- * which takes 4 to 30 ms (measured 2026-11).
- */
+/** Shorter than `deadlock_timeout`: in a deadlock, the VACUUM gives up before PostgreSQL aborts a write. */
 const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';
 
@@ -22,11 +16,9 @@ const RESET_LIMIT = 'reset lock_timeout';
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-// Finds compressed chunks that have pages to free and have no uncompressed rows. A chunk has pages to free in two
-// cases:
-// - An index of its empty table of rows has more than one page (8192 bytes).
-// - Its table with the compressed data has at most SMALL_BYTES, and the chunk has free space maps. Autovacuum creates
-//   free space maps again after many changes.
+// Finds compressed chunks that have no uncompressed rows. The chunk must also meet one of these conditions:
+// - An index of its empty table for uncompressed rows has more than one page (8192 bytes).
+// - Its table of compressed data has at most SMALL_BYTES bytes, and there are free space maps.
 const FIND_WASTEFUL = `
   select name, case when columns_bytes <= ${SMALL_BYTES} and map_bytes > 0 then columns_name end as "columnsName"
   from point_chunks() chunk

@@ -12,8 +12,8 @@ export interface StoredPoints {
   /** Null for points whose variable is deleted. These points are not purged yet. */
   readonly accountId: number | null;
   /**
-   * Points in compressed columns are counted exactly. Points in rows are counted chunk by chunk; in a chunk with more
-   * than a million rows, the number of rows is estimated from a sample.
+   * Number of points. If a chunk has more than a million uncompressed rows, the number of rows is estimated from a
+   * sample.
    */
   readonly points: number;
   /** Size on disk, including indexes. The bytes of a chunk are divided among accounts in proportion to their points. */

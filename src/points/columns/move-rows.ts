@@ -13,15 +13,9 @@ import { type Connection, inTransaction } from '../../platform/database/database
 const ROWS_OF_PAGE = 120;
 /** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */
 const PAGES_OF_STEP = 100;
-/**
- * Rows are moved when the table has more than `needed * WORTHWHILE + 1` pages; `needed` is the number of pages that the
- * rows of the table need.
- */
+/** Rows are moved when the table has more than about this many times the pages that its rows need. */
 const WORTHWHILE = 1.2;
-/**
- * Maximum number of rounds. A round may move rows into free space that is itself in the last pages. Another round must
- * then move these rows again.
- */
+/** Maximum number of rounds. A round may move rows to other last pages, so another round may be needed. */
 const MAX_ROUNDS = 3;
 const LOCK_TIMEOUT = `set local lock_timeout = '200ms'`;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -31,8 +25,7 @@ const SIZE = (name: string) => `
          (pg_relation_size($1::regclass) / current_setting('block_size')::int)::float8 as pages`;
 
 /**
- * Moves rows and vacuums the chunk, until the chunk has at most about 1.2 times the pages that its rows need. Stops
- * after three rounds, or when a round moves no row, for example because the chunk is in use.
+ * Moves rows out of the last pages of a chunk and vacuums the chunk. Stops early when the chunk is in use.
  * @param name quoted name of the chunk's table. The chunk must be uncompressed and already vacuumed.
  * @returns the number of rows moved.
  */
@@ -63,8 +56,7 @@ async function moveTail(connection: Connection, name: string, first: number, end
     try {
       moved += await inTransaction(connection, async (transaction) => {
         await transaction.query(LOCK_TIMEOUT);
-        // Locks out writers. Otherwise, a writer that has found a row on these pages would not find the row again after
-        // the move.
+        // Locks out writers, because a writer could not find a row again after the move.
         await transaction.query(`lock table ${name} in share row exclusive mode`);
         const { rowCount } = await transaction.query(
           `with moved as (delete from ${name} where ctid >= '(${from},0)'::tid and ctid < '(${to},0)'::tid returning *)

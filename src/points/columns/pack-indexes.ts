@@ -1,10 +1,6 @@
 /**
- * Packs uncompressed chunks: moves rows out of the last pages, and rebuilds the indexes. A rebuilt index has only a
- * tenth of each page free. An index that has never been rebuilt has more free space: the index of current points is
- * created with half of each page free for new versions, and revisions split the pages of the index of history. With the
- * Apache edition of TimescaleDB, a chunk with enough changes is packed some hours after its last write. With any
- * edition, a chunk is packed some minutes after its last write if revisions have replaced as many rows as the chunk
- * has. `compressChunks` observes when chunks were written.
+ * Packs uncompressed chunks to save disk space: moves rows out of the last pages, and rebuilds the indexes. A rebuilt
+ * index has less free space in its pages. `compressChunks` records when chunks were written.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
@@ -23,14 +19,13 @@ const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 const FILLFACTOR = 90;
 
 /**
- * A rewritten chunk is packed when it has had no writes for this number of seconds. A chunk counts as rewritten if
- * revisions since the last packing have replaced as many rows as the chunk has. A chunk that only grows never counts as
- * rewritten.
+ * Seconds without writes after which a rewritten chunk is packed. A chunk is rewritten when revisions since the last
+ * packing have replaced as many rows as the chunk has.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 
-// Finds chunks that have had enough changes since they were last packed, and no writes for some time. A revised row
-// counts as two changes: a deletion and an insertion.
+// Finds chunks with enough changes since the last packing and without recent writes. A revised row counts as two
+// changes: a deletion and an insertion.
 const FIND_DUE = `
   select chunk_id as "chunkId", chunk.name, write_count as "writeCount"
   from point_chunk_activity
@@ -103,8 +98,8 @@ async function packChunk(connection: Connection, { chunkId, name, writeCount }: 
     const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
-    // `packed_count` counts each moved row as two changes: a deletion and an insertion. The flush makes the statistics
-    // of PostgreSQL count these changes immediately, because `FIND_DUE` compares the statistics with `packed_count`.
+    // A moved row counts as two changes. The flush makes PostgreSQL's statistics count these changes immediately, as
+    // `packed_count` does.
     if (moved > 0) await connection.query('select pg_stat_force_next_flush()');
     await connection.query(NOTE_PACKED, [chunkId, writeCount + 2 * moved]);
   } finally {

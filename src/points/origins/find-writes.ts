@@ -15,9 +15,8 @@ export interface FoundWrite {
   readonly positions: readonly Positions[];
 }
 
-// The lower bound of `version_timestamp` limits the scan of the index. The bound lies 10 s back, and so never excludes
-// the write that stored a version: the VersionTimestamps of one write differ by less than 10 s. The first row of every
-// date has the same VersionTimestamp, and each further row of the same date has one that is a microsecond later.
+// The lower bound of `version_timestamp` limits the scan of the index. The bound loses no write, because the
+// VersionTimestamps of one write differ by less than 10 s.
 export const FIND_WRITES = `
   select (extract(epoch from asked.at) * 1000000)::int8 as "atMicros", file_id as "fileId", operation_ids as "operationIds",
          reading_counts as "readingCounts", variables
@@ -34,12 +33,11 @@ interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
 }
 
 /**
- * Finds the writes that stored the given versions of one variable. Each write of a variable assigns later
- * VersionTimestamps than earlier writes. So the write that stored a version is the variable's latest write whose first
- * VersionTimestamp is not later than the VersionTimestamp of the version.
+ * Finds the writes that stored the given versions of one variable. A version belongs to the latest write that began at
+ * or before its VersionTimestamp, because each write assigns later VersionTimestamps than the writes before.
  * @param versionTimestamps microseconds since 1970.
- * @returns a map from the VersionTimestamp of each version to its write. The map omits a version that no push or file
- * wrote, and a version whose write has no record any more.
+ * @returns a map from the VersionTimestamp of each version to its write. The map omits a version whose write has no
+ *   record.
  */
 export async function findWrites(
   queryable: Queryable,

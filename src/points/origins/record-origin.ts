@@ -10,10 +10,7 @@ import { encodeRuns, encodeVariables } from './variable-runs-codec.ts';
 
 /** A range of VersionTimestamps that a write gave to its rows, and the variables of these rows. */
 export interface WriteStamp {
-  /**
-   * VersionTimestamp of the first row of every date. Each further row of a date has a VersionTimestamp one microsecond
-   * after that of the previous row.
-   */
+  /** VersionTimestamp of the first row of every date. Each further row of a date is one microsecond later. */
   readonly fromMicros: Micros;
   /**
    * Last VersionTimestamp of the range, inclusive. It is later than `fromMicros` if a date occurs in several of the
@@ -46,8 +43,7 @@ export function orderedStampValues(stamps: readonly WriteStamp[], batches: reado
 }
 
 /**
- * Returns SQL without parameters. This SQL yields the same rows as `STAMPS` with the parameters of
- * `orderedStampValues`.
+ * Returns SQL without parameters that yields the same rows as `STAMPS` with `orderedStampValues` as parameters.
  * @param stamps at least one stamp.
  */
 export function stampsLiteral(stamps: readonly WriteStamp[], batches: readonly Buffer[]): string {

@@ -1,14 +1,12 @@
 /**
- * Encodes which variable each reading of a write belongs to, as a list of runs in the order of the readings. A run
- * stands for consecutive readings of one variable and consists of two varints. The first varint is the variable id of
- * the run minus the variable id of the previous run, zigzag encoded. The second varint is the number of readings.
+ * Encodes which variable each reading of a write belongs to. A run stands for consecutive readings of one variable, as
+ * two varints:
+ * - the variable id minus the variable id of the previous run, zigzag encoded
+ * - the number of readings
  */
 import { TUPLE_BYTES, variableIdOf } from '../copy-codec.ts';
 
-/**
- * Stored in place of the variable id for readings of excluded variables. These readings are still counted, so that the
- * positions of later readings stay correct.
- */
+/** Stands for the ids of excluded variables. Their readings are still counted, so that later positions stay correct. */
 const LEFT_OUT = 0;
 
 /** Consecutive readings of a write: positions from `start` to `end`, which is exclusive. */
@@ -18,7 +16,7 @@ export interface Positions {
 }
 
 /**
- * Encodes which variable each reading of a write belongs to.
+ * For each reading in a write, encodes the variable to which the reading belongs.
  * @param batches the readings of the write, as COPY tuples.
  * @param isIncluded returns true for the variables that `positionsOf` must find.
  */
@@ -45,10 +43,7 @@ export function encodeRuns(batches: readonly Buffer[], isIncluded: (variableId: 
   return runs.finish();
 }
 
-/**
- * Encodes a set of variables as if each variable had one reading. Use this encoding for a write whose readings all have
- * the same origin, because their positions are never looked up.
- */
+/** Encodes variables as if each variable had one reading. Only for a write whose readings all have the same origin. */
 export function encodeVariables(variableIds: Iterable<number>): Buffer {
   const runs = openRuns();
   for (const variableId of [...new Set(variableIds)].sort((a, b) => a - b)) runs.add(variableId, 1);

@@ -10,9 +10,8 @@ import type { Micros, PointSelection } from '../point.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 const WAIT_MS = 30_000;
-// An as-of read waits until the state of its instant is final. If the instant lies further in the future than this
-// margin, the read does not wait, because the state cannot become final before the instant. The margin covers
-// differences between clocks.
+// A read of an instant further in the future than this margin does not wait for writes. The margin covers differences
+// between clocks.
 const FUTURE_MARGIN_MICROS = 60_000_000;
 const FIRST_PAUSE_MS = 2;
 const LAST_PAUSE_MS = 50;
@@ -26,8 +25,7 @@ const WRITERS_UNTIL = `${WRITERS} and objid::int8 <= $2::int8`;
 const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 
 /**
- * Waits for the writes that can still change the points of an as-of selection (R-F5). Returns immediately when the
- * selection is not as-of, or when its instant is more than a minute in the future.
+ * Waits for the writes that can still change the points of an as-of selection (R-F5).
  * @param queryable any connection except the one that holds the reader's snapshot.
  * @throws the same errors as `awaitWriters`.
  */
@@ -46,11 +44,10 @@ export async function awaitWritersOf(
 }
 
 /**
- * Waits until the open writes of an account have ended (R-F5). Ignores writes that began after the clock second of
- * `asOfMicros`. Also ignores writes that begin during this call, because their VersionTimestamps are later than the
- * start of the call.
- * @param queryable any connection, except the one on which the reader's snapshot is open. Open the snapshot after this
- * call, because an earlier snapshot does not see the writes.
+ * Waits until the writes that an account began by the second of `asOfMicros` have ended (R-F5). Ignores writes that
+ * begin during this call, because their VersionTimestamps are later than the start of the call.
+ * @param queryable any connection except the reader's. The reader must open its snapshot after this call, because an
+ *   earlier snapshot does not see the writes.
  * @throws {DomainError} dependency_unavailable when one of the writes stays open for longer than `waitMs`.
  * @throws the reason of `signal` when `signal` is aborted.
  */

@@ -15,9 +15,8 @@ export const BLOCK_ROWS = 10_000;
 const FIRST_BLOCK_ROWS = 250;
 
 /**
- * Length in bytes of the signature and flags of COPY BINARY. These bytes lie between the head of the first message and
- * the first row. `copyRows` skips as many bytes at the start of the stream, so HEAD_BYTES bytes are left before the
- * first row, as before every other row. These bytes are not the head, but `copyRows` decodes no head.
+ * Length in bytes of the signature and flags of COPY BINARY. `copyRows` drops this number of bytes at the start of the
+ * stream, so that the first row has HEAD_BYTES bytes before it, like every other row.
  */
 const SIGNATURE_BYTES = 19;
 /** Length in bytes of the last message: a head, and a column count of two bytes with the value -1. */
@@ -70,7 +69,7 @@ export async function* copyRows(
   }
 }
 
-/** Blocks whose memory the next read can reuse. Only a few blocks are kept, because most reads run one after the other. */
+/** Blocks whose memory the next read can reuse. Few blocks are kept, because most reads run one after the other. */
 const spareBlocks: Buffer[] = [];
 const MAX_SPARE_BLOCKS = 4;
 

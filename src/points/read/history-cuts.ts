@@ -1,9 +1,6 @@
 /**
- * Finds the history cuts that concern a selection (R-F9). A history cut is an instant of a variable: states of the
- * variable before this instant may lack versions, because versions were deleted. The latest versions are always
- * complete. A cut concerns a selection when the cut is later than the earliest state that the selection reads. If a
- * selection selects by VersionTag or by tags, or selects every version, the selection reads no particular state, and
- * every cut concerns the selection.
+ * Finds the history cuts that concern a selection (R-F9). States of a variable before its history cut may lack
+ * versions, because versions were deleted. The latest versions are always complete.
  */
 import type { OpenedRows, Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
@@ -26,10 +23,8 @@ export interface HistoryCut {
 export type NoteCuts = (cuts: readonly HistoryCut[], rolledUp: readonly RawBoundary[]) => void;
 
 /**
- * Finds the history cuts that concern a selection, and returns the latest cut first (R-F9). If the selection reads only
- * the latest versions, runs no statement.
- * @param transaction the transaction whose snapshot the rows are read from. The cuts then match the rows, even if
- * versions are deleted during the read.
+ * Finds the history cuts that concern a selection, latest cut first (R-F9).
+ * @param transaction the transaction that also reads the rows: its snapshot makes the cuts match the rows.
  */
 export async function findHistoryCuts(
   transaction: Queryable,
@@ -43,10 +38,8 @@ export async function findHistoryCuts(
 export type Notice = Parameters<NoteCuts>;
 
 /**
- * Returns the statements of the round trip that opens the snapshot of a read. The statements find rollups. If the
- * selection reads more than the latest versions, the statements also find history cuts (`toNotice`). They also restrict
- * the planner (`streamFromIndexes`), unless the read needs labels: then the planner is restricted later, because
- * finding tag sets needs a bitmap scan.
+ * Returns the first statements of a read; `toNotice` takes their results. If the read needs labels, the planner is
+ * restricted later, because finding tag sets needs a bitmap scan.
  */
 export function openingOf(selection: PointSelection): readonly string[] {
   const cuts = selectHistoryCuts(selection);
@@ -55,9 +48,8 @@ export function openingOf(selection: PointSelection): readonly string[] {
 }
 
 /**
- * Takes the results of the statements of `openingOf`. The second result contains the history cuts. If the read concerns
- * only the latest versions, the second statement does not find history cuts but restricts the planner. It returns no
- * rows, so the list of cuts is empty.
+ * Takes the results of the statements of `openingOf`. If no statement finds history cuts, the second result comes from
+ * a planner statement and is empty.
  */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];
@@ -91,10 +83,8 @@ function conditionOf(selection: PointSelection): string | undefined {
 }
 
 /**
- * Returns an SQL condition for a read with a horizon. For each date, such a read uses the state at an instant before
- * the date. The earliest of these instants belongs to the first date of the period. The condition is true for every
- * history cut that is later than this earliest instant. If the period has no start, the condition is true for every
- * history cut.
+ * Returns an SQL condition for a read with a horizon. The condition is true for history cuts after the earliest state
+ * that the read uses: the state for the first date of the period.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';

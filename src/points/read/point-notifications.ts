@@ -1,6 +1,6 @@
 /**
- * Sends a message over Redis pub/sub when points of variables have been committed. Subscribers then immediately read
- * the points for their watches. Redis may lose a message, so subscribers also poll.
+ * Sends a message over Redis pub/sub when points of variables have been committed. Redis may lose a message, so
+ * subscribers also poll.
  */
 import type { EventConsumer } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';

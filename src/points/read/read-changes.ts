@@ -1,15 +1,11 @@
 /**
- * For each variable, reads the versions that were committed after a follower's last read (R-J1), in the order of their
- * VersionTimestamps. A superseded version is included if it is still stored. A follower's position in a variable is the
- * VersionTimestamp and date up to which the follower has every version. The lock of a variable serializes its writers,
- * and each writer assigns greater VersionTimestamps than earlier writers. So every version that is not visible yet has
- * a greater VersionTimestamp than the position. Positions stay valid when the clock steps back, and survive database
- * restarts.
+ * Reads the versions that were committed after a follower's last read (R-J1), if they are still stored. Writers of a
+ * variable take turns and assign increasing VersionTimestamps, so later versions are always after a follower's
+ * position.
  *
- * VersionTimestamps have no index, so `findChanges` finds changed dates in two ways. The dates of a write that only
- * appends are after the last date that the follower knows. Every other write records its dates
- * (write/record-rewrites.ts). A position can lie in the middle of an appending write. Both ways work for it, because an
- * appending write stores one version per date: a write that stores several versions of a date records its dates.
+ * VersionTimestamps have no index, so `findChanges` finds the changed dates of a write in two ways:
+ * - A write that only appends stores one version per date, after the last date that the follower knows.
+ * - Every other write records its dates (write/record-rewrites.ts).
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';
@@ -46,8 +42,8 @@ export interface ChangedVariable {
   readonly lastVersionTimestamp: Micros;
 }
 
-// Maximum number of periods of a variable. The number is limited because each period needs an index scan. If a variable
-// has more periods, one period that spans all of these periods is used instead.
+// Maximum number of periods of a variable. More periods are replaced by one long period, because each period needs an
+// index scan.
 const MAX_PERIODS = 100;
 
 const MICROS = (instant: string) =>
@@ -86,7 +82,7 @@ interface ChangeRow {
 
 /**
  * Finds the variables that may have versions after a follower's positions (R-J1).
- * @param queryable the transaction in which `readChanges` will read, because both functions must see the same snapshot.
+ * @param queryable the transaction of the later `readChanges`, because both functions must see the same snapshot.
  * @param positions the follower's positions, by variable id.
  */
 export async function findChanges(
@@ -139,12 +135,10 @@ export function groupChanges(changes: readonly ChangedVariable[]): readonly (rea
 }
 
 /**
- * Streams the new versions of a group, variable by variable. The versions of each variable are ordered by
- * VersionTimestamp, and by date within a VersionTimestamp (R-J1).
- * @param transaction the transaction in which `findChanges` has found the changes, because both functions must see the
- * same snapshot. The connection of the transaction is busy until the stream ends.
+ * Streams the new versions of a group, by variable, VersionTimestamp and date (R-J1).
+ * @param transaction the transaction of `findChanges`; its connection is busy until the stream ends.
  * @param scales the unit conversion of each variable, by variable id.
- * @returns chunks of one variable each, as columns of equal length.
+ * @returns chunks of one variable each.
  * @throws {DomainError} invalid_input when a converted value exceeds the range of a double.
  */
 export async function* readChanges(

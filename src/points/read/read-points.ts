@@ -30,8 +30,7 @@ import { scaleValues } from './scale-values.ts';
 import { groupsOf, selectOfVariables, streamFromIndexes, VARIABLE } from './select-of-variables.ts';
 import { ALL_COLUMNS, orderOf, pagingClause, selectVersions } from './select-versions.ts';
 
-// The list contains all columns of the stored row, including the variable id, because a statement that reads all
-// columns needs no projection (see `selectVersions`).
+// All columns of the stored row, because a statement that reads all columns needs no projection (see `selectVersions`).
 export const POINT_COLUMNS =
   'wanted.variable_id, wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
 export const POINT_LAYOUT: RowLayout = rowLayout([
@@ -101,8 +100,8 @@ async function* readChosen<Chunk>(
 }
 
 /**
- * Runs `readPoints` in a new snapshot. For an as-of selection, first waits for the end of the open writes that can
- * still change the selected points (R-F5). Does not wait when the as-of instant is more than a minute in the future.
+ * Runs `readPoints` in a new snapshot. First waits for writes that can still change the points of an as-of selection
+ * (`awaitWritersOf`, R-F5).
  * @param signal ends the read and its statement.
  * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
  * @throws the same errors as `readPoints`.

@@ -21,8 +21,8 @@ export function scaleValues(scaled: ScaledValues, scale: LinearScale): void {
 }
 
 /**
- * Returns the aggregate function that the database must apply to the stored values. When `scaleAggregates` converts its
- * result, this equals `aggregate` of the converted values. A negative factor swaps min and max (R-C8).
+ * Returns the function that the database must apply to the stored values to get `aggregate` of the converted values. A
+ * negative factor swaps min and max (R-C8).
  */
 export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScale | undefined): AggregateFunction {
   if (scale === undefined || scale.factor / scale.divisor >= 0) return aggregate;
@@ -46,7 +46,7 @@ export function scaleAggregates(
 
 /**
  * Returns the function that converts the value of an aggregate to another unit. A sum contains the unit's offset once
- * per point; variance and standard deviation do not depend on the offset.
+ * per point.
  */
 function conversionOf(aggregate: AggregateFunction, scale: LinearScale): (value: number, points: number) => number {
   switch (aggregate) {

@@ -10,12 +10,10 @@ import { integerArrayLiteral } from './sql-literal.ts';
 const GROUP = 10_000;
 
 /**
- * Builds a statement that returns the rows of `perVariable` for each variable, in the order of the ids. When a lateral
- * subquery has its own order, PostgreSQL can join the subquery only by a nested loop. The nested loop keeps the order
- * of the ids and, for each id, the order of the rows.
- * @param columns list of the columns to return: columns of the subquery, such as `wanted.date`, and `variable.id`.
- * @param perVariable subquery that returns the rows of one variable. The subquery refers to the id of this variable as
- * `variable.id`.
+ * Builds a statement that returns the rows of `perVariable` for each variable, in the order of the ids. The order holds
+ * if `perVariable` has an order too: PostgreSQL then joins by a nested loop.
+ * @param columns list of the columns to return, such as `wanted.date` or `variable.id`.
+ * @param perVariable subquery for the rows of one variable, whose id is `variable.id`.
  */
 export function selectOfVariables(variableIds: readonly number[], columns: string, perVariable: string): string {
   const ids = integerArrayLiteral(variableIds);

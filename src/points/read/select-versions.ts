@@ -1,6 +1,6 @@
 /**
- * Builds the SQL of a selection: the rows and versions of one variable (R-F5, R-G2). Rows always come from the indexes
- * in the requested order, without a sort that grows with the period. Each kind of selection reads these rows:
+ * Builds the SQL that selects points of one variable (R-F5, R-G2). The indexes must supply the rows in the requested
+ * order, because a sort would grow with the period. Each kind of selection reads these rows:
  *
  *   latest            the matching rows of `point`
  *   every version     the matching rows of `point` and history (`point_version`), merged by date and VersionTimestamp
@@ -108,12 +108,9 @@ function mergeTables({ current, superseded, ordered, columns }: Merging): string
 }
 
 /**
- * @returns a condition that limits the rows of history to a span of dates. The span reaches from the first to the last
- * date at which the current version does not meet `narrowing`. Outside this span, the read needs no history: the
- * current version of each date meets `narrowing` and is the newest version of the date. The condition saves time,
- * because most past states differ from the latest state only in a part of the period. A read with a maximum number of
- * rows, such as a read of the last point, does not use the condition: the two queries that find the span would cost
- * more than the condition saves.
+ * @returns a condition on rows of history: the span from the first to the last date whose current version does not meet
+ *   `narrowing`. Outside this span, the read uses the current versions. For a read with a maximum number of rows,
+ *   finding the span costs more than the condition saves.
  */
 function whereCurrentFails(period: readonly string[], narrowing: readonly string[]): string {
   const failing = `from point where ${period.join(' and ')} and not (${narrowing.join(' and ')})`;

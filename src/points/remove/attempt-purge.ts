@@ -8,8 +8,8 @@ import { type Database, type Transaction, withTransaction } from '../../platform
 export type PurgeTable = 'point_purge' | 'version_purge';
 
 /**
- * Account of the last attempted purge. The next attempt looks for a due purge of an account with a greater id. If there
- * is no such purge, the search starts again from the first account.
+ * Account of the last attempted purge. The next attempt searches the accounts with greater ids first, then all
+ * accounts.
  */
 export type PurgeTurn = { readonly accountId: number };
 
@@ -21,11 +21,7 @@ interface Taken extends PurgeTurn {
   readonly variableId: number;
 }
 
-/**
- * @returns the statement that selects and locks one due purge. Of the accounts with a due purge and an id greater than
- * $1, the statement chooses the account with the lowest id. Of this account's due purges, the statement chooses the
- * purge that became due first.
- */
+/** @returns the statement that selects and locks one due purge: the earliest of the next account after account $1. */
 export const takeFrom = (table: PurgeTable) => `
   select variable_id as "variableId", account_id as "accountId" from ${table}
   where account_id > $1 and next_attempt_date <= clock_timestamp()
@@ -41,10 +37,10 @@ const postpone = (table: PurgeTable) => `
 
 /**
  * Runs one step of the next due purge in a transaction.
- * @param last the value that the previous call returned; when undefined, the search starts from the first account.
- * @param work returns true when the purge is complete; the queue entry of the purge is then deleted.
+ * @param last result of the previous call; when undefined, the search starts from the first account.
+ * @param work runs the step; returns true when the purge is complete.
  * @returns the value of `last` for the next call; undefined when no purge is due.
- * @throws the error of `work`, after the purge has been postponed.
+ * @throws the error of `work`; the purge is then postponed.
  */
 export async function attemptPurge(
   database: Database,

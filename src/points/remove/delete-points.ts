@@ -1,6 +1,6 @@
 /**
  * Deletes points with their history (R-G5), or counts the dates that a deletion would remove. A rollup is deleted when
- * the date of its first point is in the period. In the count, each point that the rollup replaced is one date.
+ * the date of its first point is in the period. Each point of the rollup counts as one date.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { holdGate } from '../columns/hold-gate.ts';
@@ -26,8 +26,7 @@ const RANGES = `
          (extract(epoch from max(date)) * 1000000)::int8 as "toMicros", count(*)::int as count`;
 
 /**
- * @returns the statement that counts the dates of a period in one chunk. For each variable, the statement returns the
- * first date, the last date and the number of dates (R-G5).
+ * @returns the statement that counts, for each variable, the dates of a period in one chunk (R-G5).
  * @param target quoted name of the chunk.
  */
 export const countDates = (target: string) => `${RANGES} from ${target} where ${IN_REMOVAL} group by variable_id`;
@@ -50,10 +49,7 @@ const ROLLUP_RANGES = `
   select variable_id as "variableId", (extract(epoch from min(first_date)) * 1000000)::int8 as "fromMicros",
          (extract(epoch from max(last_date)) * 1000000)::int8 as "toMicros", sum(point_count)::int as count`;
 
-/**
- * Statement that summarizes the rollups that begin in the period. For each variable, the statement returns the first
- * date, the last date and the number of points of these rollups.
- */
+/** Statement that counts, for each variable, the points of the rollups that begin in the period. */
 export const COUNT_ROLLUPS = `${ROLLUP_RANGES} from point_rollup where ${ROLLUPS_IN_REMOVAL} group by variable_id`;
 
 /**
@@ -65,9 +61,8 @@ export const DELETE_ROLLUPS = `
                    returning variable_id, first_date, last_date, point_count)
   ${ROLLUP_RANGES} from removed group by variable_id`;
 
-// A removal that includes the last date lowers the high-water mark. A later write is an append again if its dates lie
-// after the lowered mark. A removal of every date also resets the columns of `series` that describe versions, rollups
-// and the history cut (history-cuts.ts). New VersionTimestamps still follow the last assigned VersionTimestamp (R-F1).
+// Lowers the high-water mark when the last date is removed. Resets the columns about versions, rollups and the history
+// cut when every date is removed. Keeps the last VersionTimestamp, because new VersionTimestamps must follow it (R-F1).
 const SAVE_REMOVAL = `
   update series
   set purge_count = purge_count + 1,

@@ -17,16 +17,15 @@ const removeFrom = (target: string) =>
 
 /**
  * Purges up to 32 chunks of each table for the next deleted variable (R-C7).
- * @param last the value that the previous call returned; when undefined, the search starts from the first account.
+ * @param last result of the previous call; undefined to start from the first account.
  * @returns the value of `last` for the next call; undefined when no purge is due.
  * @throws the error of a failed purge; a later call retries the purge.
  */
 export function purgeDeletedVariable(database: Database, last?: PurgeTurn): Promise<PurgeTurn | undefined> {
   return attemptPurge(database, 'point_purge', last, async (transaction, variableId) => {
     await holdGate(transaction);
-    // Every running writer has inserted or locked the row of `series`, so the insert or the deletion below waits for
-    // the running writers. This transaction then holds the row, so new writers wait until the commit. After the commit,
-    // the new writers no longer find the variable.
+    // A running writer has inserted or locked the row of `series`, so this transaction waits for the writer. New
+    // writers wait for the commit, and then no longer find the variable.
     await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);
     await transaction.query('delete from series where variable_id = $1', [variableId]);
     await transaction.query('delete from point_rewrite where variable_id = $1', [variableId]);

@@ -17,9 +17,7 @@ import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 // counts as the newest of its kind (tagged or untagged).
 /**
  * @returns the statement that deletes the surplus versions of a variable from one chunk of history. The statement
- *   returns the number of deleted versions, and the latest instant at which a newer version superseded one of them.
- *   As-of reads at an earlier instant may lack versions at the dates of the chunk (R-F9). As-of reads at this instant
- *   or later are complete.
+ *   returns the number of deleted versions, and the instant from which as-of reads of the chunk are complete (R-F9).
  * @param target quoted name of the chunk.
  */
 export const cutVersions = (target: string) => `
@@ -120,7 +118,7 @@ export async function requestVersionPurge(
 
 /**
  * Deletes the surplus versions of the next queued variable in one transaction (R-F7).
- * @param last result of the previous call; when undefined, the search starts from the first account.
+ * @param last result of the previous call; undefined to start from the first account.
  * @returns the value of `last` for the next call; undefined when no variable is due.
  * @throws the error of a failed purge; a later call retries the purge.
  */

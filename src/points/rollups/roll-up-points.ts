@@ -1,9 +1,8 @@
 /**
- * Rolls points up: aggregates the points of a variable by civil hours or days into `point_rollup`, and deletes the
- * points and their history. A step replaces at most `MAX_POINTS` points of one chunk in the caller's transaction, so a
- * killed process loses nothing. An aggregate over whole rollups equals the same aggregate over the deleted points
- * (`select-rollups`). Afterwards, an as-of read is incomplete if it asks for an instant before the newest
- * VersionTimestamp of the deleted points (R-F9).
+ * Aggregates the points of a variable by civil hours or days into `point_rollup`, and deletes the points and their
+ * history. A step runs in the caller's transaction, so a killed process loses nothing. An aggregate over whole rollups
+ * equals the aggregate over the deleted points (`select-rollups`). As-of reads before the newest VersionTimestamp of
+ * the deleted points become incomplete (R-F9).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Bucket } from '../buckets/bucket.ts';
@@ -67,9 +66,8 @@ const SAVE_END = `
   where variable_id = $1`;
 
 /**
- * Rolls up the next points of a variable in one step. Repeat the call until its result has `isDone` true: no points are
- * left to roll up, or the step was postponed. A step is postponed if one of its points was written too recently
- * (`settleSec`).
+ * Rolls up the next points of a variable. Repeat the call until `isDone` is true: no points are left, or a point was
+ * written too recently (`settleSec`).
  * @throws {Error} when the numbers of rolled-up and deleted points differ; the caller must then roll the transaction
  * back.
  */

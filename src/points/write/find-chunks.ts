@@ -23,8 +23,8 @@ export interface Chunk {
   readonly isCompressible: boolean;
   readonly isCompressed: boolean;
   /**
-   * True when the chunk is compressed and is marked as also having uncompressed rows. In a compressed chunk without
-   * this mark, queries ignore uncompressed rows.
+   * True when a compressed chunk is marked as also having uncompressed rows. Without the mark, queries ignore these
+   * rows.
    */
   readonly isPartial: boolean;
   /**
@@ -61,8 +61,8 @@ export async function findChunks(transaction: Transaction, span = ALL_DATES): Pr
 }
 
 /**
- * @returns the chunks of `table` that overlap the span of `chunkNumber`, with their bounds clipped to this span. At
- * most one chunk overlaps the span, unless the chunk length was changed.
+ * @returns the chunks of `table` that overlap the span of `chunkNumber`, clipped to the span. Several chunks overlap
+ *   only if the chunk length was changed.
  */
 export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumber: number): readonly Chunk[] {
   const { fromMicros: from, toMicros: to } = spanOf(chunkNumber);

@@ -114,8 +114,7 @@ export async function beginWrite(transaction: Transaction, series: Iterable<Seri
 
 /**
  * Saves the write state of the variables after a write.
- * @param cuts for each variable that lost history: the instant from which the states of the variable are complete
- * (R-F9).
+ * @param cuts see `HistoryCuts` (R-F9).
  */
 export async function saveSeries(
   transaction: Transaction,

@@ -1,9 +1,6 @@
 /**
- * Plans a write; executes no SQL statement itself. COPY writes new rows into `point`. A date up to the high-water mark
- * of a variable may already be stored, and the stored rows of such dates are superseded before COPY. The plan lists
- * these dates as runs of dates with equal steps (stored-runs-rules.ts). If the dates of a variable strictly ascend, the
- * rows of the variable are written in the order of the batches. Otherwise, settle-rows-rules.ts first selects one
- * current row per date. For a versioned variable, it also selects the earlier versions.
+ * Plans a write: which rows to store, and at which dates rows may already be stored. Executes no SQL. If the dates of a
+ * variable do not strictly ascend, settle-rows-rules.ts selects the rows to store.
  */
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';
@@ -23,10 +20,7 @@ import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rule
 
 /** Result of a write for one variable: the written range and the new write state of the variable. */
 export interface WrittenSeries extends WrittenRange {
-  /**
-   * VersionTimestamp of the first row stored for each date. Each further row of a date has a VersionTimestamp one
-   * microsecond after that of the previous row.
-   */
+  /** VersionTimestamp of the first row stored for each date. Each further row of a date gets one microsecond more. */
   readonly firstVersionTimestamp: Micros;
   readonly lastVersionTimestamp: Micros;
   readonly hasHistory: boolean;
@@ -41,10 +35,7 @@ export interface WritePlan {
   readonly current: readonly Buffer[];
   /** Tuples for `point_version`: rows superseded by later rows of this write. */
   readonly earlier: readonly Buffer[];
-  /**
-   * Runs of dates, by chunk number. The runs contain the dates that may already be stored and the dates that get
-   * several versions.
-   */
+  /** Runs of dates, by chunk number: dates that may already be stored, and dates that get several versions. */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
   /** The variables that exist and have rows in the write, each once. */
   readonly written: readonly WrittenSeries[];
@@ -83,9 +74,9 @@ export function targetsOf(batches: readonly Buffer[]): WriteTargets {
 /**
  * Plans a write by the rules of §9.2 (R-F1 to R-F4).
  *
- * @param batches COPY tuples in the order in which they take effect; their VersionTimestamps are set in place.
- * @param series the write state of each existing variable, by variable id. The caller has locked these variables. Rows
- * of other variables are dropped.
+ * @param batches COPY tuples in the order of their effect; their VersionTimestamps are set in place.
+ * @param series write states by variable id; the caller has locked these variables. Rows of other variables are
+ *   dropped.
  * @param now lowest VersionTimestamp that the write may assign, in microseconds since 1970.
  */
 export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): WritePlan {

@@ -1,8 +1,7 @@
 /**
- * Before a write, creates the chunks that the write needs, on a separate connection. From the creation of a chunk until
- * the commit, TimescaleDB locks the whole hypertable. So a writer that needs a new chunk would wait for the commit of
- * another writer that has created a chunk. When this module creates the chunks, the writers wait only for milliseconds.
- * This is only an optimization: the write itself would create any missing chunk.
+ * Creates the chunks of a write in advance, on a separate connection. TimescaleDB locks the whole hypertable from the
+ * creation of a chunk until the commit. So a write that creates a chunk itself can delay other writers until its
+ * commit.
  */
 import pg from 'pg';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -29,10 +28,10 @@ const deleteFrom = (table: string) => `
 const seenChunks = new Set<string>();
 
 /**
- * Creates the chunks that are missing. Where existing chunks of other lengths leave a gap, creates a chunk for the gap.
- * A failure to create a chunk is ignored.
+ * Creates the missing chunks, also in gaps between existing chunks of other lengths. A failure is ignored, because the
+ * write itself can create the chunks.
  *
- * @param transaction finds the existing chunks and identifies the database. Chunks are created on another connection.
+ * @param transaction finds the existing chunks. Chunks are created on another connection.
  * @param chunkNumbers numbers that `chunkOf` returned.
  */
 export async function prepareChunks(

@@ -1,7 +1,6 @@
 /**
- * Records which dates a write changed, for followers of a variable (read-changes.ts). A write needs no record when all
- * its dates are after the last stored date and the write stores one version per date. A background job merges old
- * records.
+ * Records which dates a write changed, for followers of a variable (read-changes.ts). A write that only appends
+ * (`isAppend`) needs no record. A background job merges old records.
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';

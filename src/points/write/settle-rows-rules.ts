@@ -31,9 +31,8 @@ export interface DateRows {
 }
 
 /**
- * Chooses the rows that are stored for one variable: the last row of every date and, with versioning, the earlier
- * versions of the date. If several rows of a date are stored, sets the VersionTimestamps of these rows (R-F1, R-F2,
- * R-F4).
+ * Chooses the rows to store for one variable. If several rows of a date are stored, sets their VersionTimestamps (R-F1,
+ * R-F2, R-F4).
  * @param versionTimestamp VersionTimestamp of the first row of every date, in microseconds since 1970.
  */
 export function settleRows(
@@ -61,10 +60,7 @@ export function settleRows(
   return { current: pick(tuples, current), earlier: pick(tuples, earlier), dates: settled, maxKept };
 }
 
-/**
- * Yields one group per date, in ascending order of dates. A group contains the indexes of the rows with this date, in
- * ascending order.
- */
+/** For each date in ascending order, yields the ascending indexes of the rows with this date. */
 function* groupByDate(dates: readonly Micros[]): Generator<readonly number[]> {
   const dateOf = (row: number) => dates[row] ?? 0;
   const rows = Uint32Array.from(dates.keys()).sort((a, b) => dateOf(a) - dateOf(b) || a - b);

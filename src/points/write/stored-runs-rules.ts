@@ -20,7 +20,7 @@ export interface Runs {
   readonly fromMicros: Micros[];
   /** Last date of each run of dates, inclusive. */
   readonly toMicros: Micros[];
-  /** Distance between consecutive dates of the run of dates. It is always positive; in a run of one date, it is 1. */
+  /** Distance between consecutive dates of the run of dates; 1 in a run of one date. */
   readonly stepMicros: Micros[];
   /** Id of the VersionTag that the write stores at these dates; 0 if the write stores no VersionTag. */
   readonly versionTagIds: number[];
@@ -32,8 +32,7 @@ export interface Runs {
 }
 
 /**
- * The runs of dates in one chunk. Each set has the runs for one effect that the write has on stored rows. A run can be
- * in several sets.
+ * The runs of dates in one chunk, one set for each effect of the write on stored rows. A run can be in several sets.
  */
 export interface ChunkRuns {
   /** Dates at which the write deletes the stored row, because the variable is not versioned. */
@@ -43,21 +42,14 @@ export interface ChunkRuns {
    * in `overwritten` too.
    */
   readonly forgotten: Runs;
-  /**
-   * Dates at which the write can replace a stored version, if the history of the variable already lacks versions
-   * (R-F9). If the VersionTimestamp of a replaced version is at or before `history_from`, as-of reads at any instant
-   * before the write may lack versions.
-   */
+  /** Dates at which the write can replace a stored version of a variable whose history is already incomplete (R-F9). */
   readonly exposed: Runs;
   /**
-   * Dates at which a write to a versioned variable supersedes the stored row. If the new row has the same VersionTag,
-   * the write deletes the stored row. Otherwise, the write moves the stored row to history.
+   * Dates at which a write to a versioned variable supersedes the stored row. The write deletes a stored row with the
+   * same VersionTag, and moves any other stored row to history.
    */
   readonly superseded: Runs;
-  /**
-   * Dates at which history can already contain a row with the VersionTag that the write stores. The write deletes this
-   * row from history.
-   */
+  /** Dates at which the write deletes a row with the same VersionTag from history, if history contains one. */
   readonly replaced: Runs;
   /** Dates at which the number of versions can exceed the version limit. The write deletes the surplus versions. */
   readonly limited: Runs;
@@ -66,8 +58,8 @@ export interface ChunkRuns {
 export type ChunkRunsByNumber = Map<number, ChunkRuns>;
 
 /**
- * Takes the dates of one variable in ascending order and groups them into runs of dates. Within a run, all steps
- * between consecutive dates are equal, and all dates have the same VersionTag.
+ * Groups the dates of one variable, given in ascending order, into runs of dates. A run has equal steps and one
+ * VersionTag.
  */
 export interface RunWriter {
   add(dateMicros: Micros, versionTagId: number): void;

@@ -1,9 +1,8 @@
 /**
- * Removes from `point` each stored row whose date is written again. The row moves to history if the variable is
- * versioned and the write stores no row with the same date and VersionTag (R-F2). Otherwise, the row is deleted. Also
- * deletes replaced and surplus versions from history. Each statement has the runs of dates (stored-runs-rules.ts) of
- * one chunk as parameters, and finds each run in the index of the chunk. Measured on a million quarter-hourly points of
- * 1,000 variables (2026-11): delete and COPY take 2.5 s, `update … from` 4.3 s and `insert … on conflict` 5.5 s.
+ * Removes from `point` each stored row whose date is written again. With versioning, the row moves to history, unless
+ * the write stores the same date and VersionTag (R-F2). Also deletes replaced and surplus versions from history.
+ * Each statement handles the runs of dates (stored-runs-rules.ts) of one chunk. `update … from` and `insert … on
+ * conflict` would be slower.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -29,8 +28,7 @@ const RUNS = `(
     offset 0
   ) run`;
 
-// $7 and $8 are the bounds of the chunk. When the chunk is compressed, the statement accesses the whole hypertable, so
-// the statement needs these bounds.
+// $7 and $8 are the bounds of the chunk. If the chunk is compressed, the statement accesses the whole hypertable.
 const isInRun = (table: string) => `${table}.variable_id = run.variable_id
     and ${table}.date between run.from_date and run.to_date
     and (run.is_one_date or date_bin(run.step, ${table}.date, run.from_date) = ${table}.date)
@@ -41,9 +39,8 @@ const touched = ({ isCompressed }: StatementTarget, table: string) => (isCompres
 const removeRuns = (target: StatementTarget) => `
   delete from ${target.target} stored using ${RUNS} where ${isInRun('stored')}${touched(target, 'stored')}`;
 
-// Copies rows to history. Skips rows with the VersionTag that is being written, because the write replaces these rows
-// (R-F2). The next statement deletes the copied and the skipped rows from `point`. A single `delete … returning` would
-// be slower, because it would materialize the rows on disk.
+// Copies rows to history, except rows with the VersionTag that is being written (R-F2). A single `delete … returning`
+// would be slower.
 const supersede = (target: StatementTarget, history: string) => `
   insert into ${history} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,
@@ -54,19 +51,16 @@ const supersede = (target: StatementTarget, history: string) => `
 
 const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
-// Finds the variables for which the write replaces a version whose VersionTimestamp is at or before `history_from`. (A
-// stored version is replaced if the new version has the same VersionTag.) After the write, a read of such a variable as
-// of any earlier instant may lack versions (R-F9).
+// Finds the variables for which the write replaces a version that was written at or before `history_from`. After the
+// write, earlier states of these variables may lack versions (R-F9).
 const widenCut = (target: StatementTarget) => `
   select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
   from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
   where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
-// Finds surplus versions in history: at each date, counts tagged and untagged versions separately, from the newest. The
-// version being written is in `point`, not in history, so the statement adds one to the tagged or to the untagged count
-// (R-F3). With `materialized`, PostgreSQL counts the versions once. Without it, PostgreSQL would count the versions in
-// a run of dates again for every stored row.
+// Finds surplus versions in history. At each date, counts tagged and untagged versions separately, and adds the version
+// in `point` (R-F3). Without `materialized`, PostgreSQL would count the versions again for every stored row.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
@@ -83,9 +77,8 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Deletes surplus versions. For each variable that loses versions, returns the instant from which the states of the
-// variable are complete (R-F9): the instant at which the last of the deleted versions was superseded. If it was
-// superseded by the version being written, returns null.
+// Deletes surplus versions. For each variable, returns the instant at which the newest deleted version was superseded
+// (R-F9). Null: this write superseded the version.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -99,8 +92,8 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds the first and last VersionTimestamp of the surplus versions. In a compressed chunk, `limit` then decompresses
-// only the batches between these two VersionTimestamps. Usually, a date has at most one surplus version: the oldest.
+// Finds the first and last VersionTimestamp of the surplus versions. In a compressed chunk, `limit` decompresses only
+// the batches between these VersionTimestamps.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 
@@ -123,8 +116,8 @@ interface RunStep {
 }
 
 /**
- * The variables for which a write makes earlier states incomplete (R-F9). Maps the id of a variable to the instant from
- * which its states are complete. Infinity means that every state before the write may lack versions.
+ * After a write: maps the id of a variable to the instant from which its states are complete (R-F9). Infinity: every
+ * state before the write may lack versions.
  */
 export type HistoryCuts = Map<number, Micros>;
 
@@ -151,9 +144,8 @@ const NESTED_LOOPS_ONLY =
 const DEFAULT_JOINS = NESTED_LOOPS_ONLY.replaceAll('= off', '= default');
 
 /**
- * Executes `work` while the planner joins only by nested loops over index scans. By default, the planner would choose
- * hash or merge joins, because it overestimates the number of rows in a run of dates. Hash and merge joins cannot use
- * the date range of a run.
+ * Executes `work` while the planner joins only by nested loops over index scans. Other joins cannot use the date range
+ * of a run.
  */
 export async function withNestedLoops<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
   await transaction.query(NESTED_LOOPS_ONLY);
@@ -167,9 +159,7 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
  *
  * @param chunks the runs of dates, by chunk number.
  * @param stored all stored chunks that can hold rows of these runs.
- * @param cuts map that receives each variable whose history the write cuts (R-F9). If a stored version and the new
- * version have the same VersionTag, the write replaces the stored version (R-F2). This replacement cuts the history
- * only if the VersionTimestamp of the stored version is at or before `series.history_from`.
+ * @param cuts the map that receives the variables whose earlier states become incomplete (R-F9).
  */
 export async function supersedeStored(
   transaction: Transaction,
@@ -178,15 +168,15 @@ export async function supersedeStored(
   cuts: HistoryCuts,
 ): Promise<void> {
   await execute(transaction, chunks, ['overwritten', 'forgotten', 'exposed', 'superseded'], cuts, stored);
-  // Looks up the stored chunks again, because the step `superseded` may have created history chunks. A new history
-  // chunk can contain rows with the same VersionTag as rows of this write; the step `replaced` must delete them.
+  // Looks up the stored chunks again, because `superseded` may have created history chunks with rows that `replaced`
+  // must delete.
   await execute(transaction, chunks, ['replaced'], cuts);
 }
 
 /**
  * Applies the version limit of each variable at the written dates (R-F3). Call this function after the new rows are
  * inserted.
- * @param cuts map that receives each variable whose history the write cuts (R-F9).
+ * @param cuts the map that receives the variables whose earlier states become incomplete (R-F9).
  */
 export async function limitVersions(
   transaction: Transaction,
@@ -240,8 +230,7 @@ async function executeStep(
 interface Cut {
   readonly variableId: number;
   /**
-   * The states of the variable are complete from this instant on. Null means that every state before the write may lack
-   * versions.
+   * The states of the variable are complete from this instant on. Null: every state before the write may lack versions.
    */
   readonly historyFromMicros: Micros | null;
 }
@@ -251,9 +240,8 @@ function addCut(cuts: HistoryCuts, variableId: number, micros: Micros): void {
 }
 
 /**
- * @returns the parameters of a statement of `RUN_STEPS`: six arrays that describe the runs of dates, and the two bounds
- * of the chunk. If the chunk is compressed, two more parameters follow: the earliest and the latest date in
- * all runs of dates together.
+ * @returns the parameters of a statement of `RUN_STEPS`: $1 to $6 describe the runs of dates, and $7 and $8 are the
+ *   bounds of the chunk. For a compressed chunk, $9 and $10 are the earliest and the latest date of all runs.
  */
 export function toValues(
   { fromMicros, toMicros, isCompressed }: Pick<Chunk, 'fromMicros' | 'toMicros' | 'isCompressed'>,

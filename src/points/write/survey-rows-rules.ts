@@ -36,9 +36,8 @@ export interface Series {
    */
   readonly isHistoryCut: boolean;
   /**
-   * Rollups cover dates before this instant, but not all such dates. If a rollup covers the date of a point,
-   * `refuseRolledUp` refuses the point. If the date is before this instant but no rollup covers it, `refuseRolledUp`
-   * accepts the point and ensures that the point is rolled up later. Absent or null means that no date is rolled up.
+   * Rollups cover only dates before this instant, but not all of these dates (see `refuseRolledUp`). Absent or null
+   * means that no date is rolled up.
    */
   readonly rolledUntilMicros?: Micros | null;
 }
@@ -47,8 +46,8 @@ export interface Series {
 export interface VariableSurvey {
   readonly series: Series;
   /**
-   * VersionTimestamp of the first row that the write stores at each date. When the write stores several rows at a date,
-   * `settleRows` gives each later row the VersionTimestamp of the previous row plus one microsecond.
+   * VersionTimestamp of the first row at each date. `settleRows` adds one microsecond for each further row at the same
+   * date.
    */
   readonly versionTimestamp: Micros;
   readonly stamp: VersionStamp;
@@ -69,9 +68,8 @@ export interface Survey {
 }
 
 /**
- * Changes `batches` in place. Gives every row of an existing variable its VersionTimestamp: `now` or the microsecond
- * after the variable's last VersionTimestamp, whichever is later (R-F1). Clears the VersionTag of a row if its variable
- * is not versioned (R-F4).
+ * Changes `batches` in place. Gives each row of an existing variable a VersionTimestamp: at least `now`, and later than
+ * the variable's last VersionTimestamp (R-F1). Clears the VersionTag when the variable is not versioned (R-F4).
  *
  * @param batches COPY tuples.
  * @param now lowest VersionTimestamp that the write may give, in microseconds since 1970.

@@ -25,18 +25,16 @@ export interface WriteResult {
   /** Tuples that were not written, because their dates are rolled up. */
   readonly refused: RefusedTuples;
   /**
-   * VersionTimestamp of the first row of each date. Exception (R-F1): a variable may already have this VersionTimestamp
-   * or a later one. For such a variable, the first row of each date gets the variable's last VersionTimestamp plus one
-   * microsecond.
+   * VersionTimestamp of the first row of each date. If a variable already has this VersionTimestamp or a later one, its
+   * last VersionTimestamp plus one microsecond is used (R-F1).
    */
   readonly versionTimestamp: Micros;
   /** The written variables, grouped by VersionTimestamp, for `recordOrigin`. */
   readonly stamps: readonly WriteStamp[];
 }
 
-// An append of at least this many rows looks up the chunk of its dates, because inserting into the chunk's own table is
-// up to a fifth faster than inserting into the hypertable. The look-up takes 1 ms; copying 500 rows takes the same
-// time.
+// An append of at least this many rows looks up the chunk of its dates (1 ms). Inserting into the chunk's own table is
+// up to a fifth faster than into the hypertable.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
 /**

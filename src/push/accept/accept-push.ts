@@ -1,6 +1,6 @@
 /**
- * Accepts a push: parses the body, resolves the targets, encodes the readings and stores the push. A direct write
- * writes the readings as points immediately. Otherwise, the ingester writes the points later.
+ * Accepts a push: parses the body, resolves the targets, encodes the readings and stores the push. The points are
+ * written immediately by a direct write, or later by the ingester.
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../platform/database/database.ts';
@@ -42,8 +42,7 @@ export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // A re-send that arrives while the first push is in progress gets the answer of the first push.
   const underWay = new Map<string, Promise<AcceptedPush>>();
   return async (context, bytes) => {
-    // The length is saved before the call of `read`: `read` transfers a large body to a thread, and the transfer sets
-    // `bytes.length` to 0.
+    // Saved before `read`, because `bytes.length` is 0 after `read` has transferred a large body to a thread.
     const byteCount = bytes.length;
     const push = await parts.readers.read(bytes, context.isResendable);
     try {

@@ -1,8 +1,6 @@
 /**
- * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or while too many bytes
- * of accepted readings wait to be written. Each account and each user gets a share of the memory
- * (platform/shares/shared-budget.ts). The queue is shared too: a push is accepted only while the account's part of the
- * queue is smaller than the free part of the queue (R-A14).
+ * Back-pressure (R-D10): rejects pushes while bodies take too much memory, or while too many readings wait to be
+ * written. Accounts and users share the memory (platform/shares/shared-budget.ts); accounts share the queue (R-A14).
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -118,8 +116,7 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
   const fits = (accountId: number): boolean => total + (byAccount.get(accountId) ?? 0) < maxBytes;
   const hasCapacity = (accountId: number): boolean => {
     if (readAtMs === Number.NEGATIVE_INFINITY) return false;
-    // Refreshes the known sizes in the background. A push waits for the new sizes only when the known sizes leave no
-    // capacity for its account.
+    // Refreshes in the background: a push waits for new sizes only if the known sizes leave no capacity.
     if (performance.now() - readAtMs > MAX_AGE_MS) refresh().catch(() => {});
     return fits(accountId);
   };

@@ -18,9 +18,7 @@ export interface PushContext {
   readonly requestId: string;
   /** Mapper of a push in a custom format; null for the standard format. */
   readonly mapperId: string | null;
-  /**
-   * Hash of the original body, before the mapping; set only when a push in a custom format has a label from the client.
-   */
+  /** Hash of the body before the mapping. Set only when a push in a custom format has a client's label. */
   readonly bodyHash?: Uint8Array | undefined;
 }
 

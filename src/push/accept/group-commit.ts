@@ -1,12 +1,9 @@
 /**
- * Group commit: stores pushes of any accounts together, so that a group costs one statement and one flush of the WAL.
- * - While a group is being stored, pushes wait and become the next group. A push that need not wait forms a group with
- *   the other pushes of the same iteration of the event loop; this group does not wait for more.
- * - Pushes of one user are never in two groups at the same time. Otherwise, the second group would wait for the lock
- *   that orders the user's pushes (R-D6, store/turn-lock.ts), because the first group holds this lock until its flush.
- *   Such waits halved the measured throughput of 64 clients.
- * - If a group fails although the database is available, its pushes are stored one by one, so that one push cannot make
- *   other pushes fail.
+ * Group commit: stores pushes of many accounts together, with one statement and one flush of the WAL.
+ * - While MAX_GROUPS groups are being stored, new pushes wait and become the next group.
+ * - Two groups never store pushes of one user at the same time. Otherwise, one group would wait for the user's lock
+ *   (R-D6, store/turn-lock.ts).
+ * - If a group fails although the database is available, its pushes are stored one by one.
  */
 
 import type { Database } from '../../platform/database/database.ts';

@@ -1,7 +1,4 @@
-/**
- * Stores encoded pushes. `tryWrite` writes the points of a large push that has only new dates. `submit` stores any push
- * in a group commit.
- */
+/** Stores encoded pushes. `tryWrite` is for a large push that has only new dates; `submit` is for any push. */
 import type { FastPaths } from '../fast-paths/fast-paths.ts';
 import type { GroupOutcome } from '../store/new-operation.ts';
 import type { Admission } from './admission.ts';

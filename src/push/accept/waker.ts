@@ -1,8 +1,7 @@
 /**
- * Wakes the ingester in the background. Each call wakes the ingester for one or more accounts. The waker makes one call
- * at a time; accounts that are added during a call share the next call. The first call is immediate. The pause between
- * calls grows with the rate of pushes, so that thousands of small pushes per second are written in few large
- * transactions. If a call fails, the ingester's sweeper finds the batches of the accounts.
+ * Wakes the ingester in the background, for one or more accounts per call. The pause between calls grows with the rate
+ * of pushes, so the ingester writes many small pushes in few transactions. If a call fails, the ingester's sweeper
+ * finds the batches.
  */
 import type { Log } from '../../platform/log.ts';
 
@@ -37,8 +36,8 @@ export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<un
       pushes = 0;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    // There must be no `await` between the last check of `wanted` and this line. During such an `await`, `wake` could
-    // add an account, and no later call would wake the ingester for this account.
+    // Do not `await` between the last check of `wanted` and this line. Otherwise an account that `wake` adds during the
+    // `await` could wait until the next push.
     running = undefined;
   };
   return {

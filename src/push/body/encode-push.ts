@@ -1,8 +1,8 @@
 /**
- * Encodes the readings of a push as COPY tuples, once the targets and labels of the push have been looked up. Converts
- * local dates to instants (R-D4). Keeps the last of several readings with the same variable, date and VersionTag
- * (R-D5). If the dates of any variable are out of order, groups the readings by variable and sorts each group by date,
- * so that the point writer can append the readings.
+ * Encodes the readings of a push as COPY tuples:
+ * - Converts local dates to instants (R-D4).
+ * - Keeps the last reading of each variable, date and VersionTag (R-D5).
+ * - Puts the readings of each variable in order of date.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
@@ -14,10 +14,7 @@ import { MAX_WARNINGS, type PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';
 
 export interface EncodeInput {
-  /**
-   * The variable id of each element. When an element has no target, the id is 0, and the readings of the element are
-   * left out.
-   */
+  /** The variable id of each element. Readings of an element with the id 0 (no target) are left out. */
   readonly variableIds: readonly number[];
   /** The IANA zone of each element. The zone applies to the dates of the element that have no offset. */
   readonly timeZoneIds: readonly string[];
@@ -42,8 +39,8 @@ export interface EncodedPush {
   /** Distinct zones that were applied to dates without an offset (R-A11); at most 20 zones. */
   readonly timeZones: readonly string[];
   /**
-   * The earliest date that the push has for each variable, in microseconds, by variable id. `firstDates` is undefined
-   * when any variable has several VersionTags at one date.
+   * The earliest date of each variable, in microseconds, by variable id. Undefined when a variable has several
+   * VersionTags at one date.
    */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
   readonly hasVersionTags: boolean;
@@ -179,8 +176,8 @@ function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInpu
 }
 
 /**
- * Keeps the last row of each VersionTag among the rows from index `start`, inclusive, to index `end`, exclusive. Copies
- * the kept rows to the end of this range, in the same order, and overwrites the rows there.
+ * Keeps the last row of each VersionTag from index `start` (inclusive) to `end` (exclusive). Copies the kept rows to
+ * the end of this range, in the same order.
  * @returns the number of kept rows.
  */
 function keepLast(rows: number[], start: number, end: number, tagOf: (row: number) => number): number {

@@ -194,8 +194,8 @@ class PushReader {
   }
 
   /**
-   * Writes the date and the value of a reading into the columns. Builds the path of a member only to report a problem:
-   * most readings are valid and need no path.
+   * Writes the date and the value of a reading into the columns. Builds a member's path only for a problem, because
+   * most readings are valid.
    * @returns the reading's own labels; undefined if it has none.
    */
   readReading(reading: unknown, path: string, index: number): GivenLabels | undefined {
@@ -237,8 +237,7 @@ class PushReader {
 }
 
 /**
- * Returns true when a reading has a member whose name is not exactly `date`, `value`, `version` or `tags`. Expects that
- * no member is undefined, because JSON has no undefined members.
+ * Returns true when a member's name is not exactly `date`, `value`, `version` or `tags`. No member may be undefined.
  */
 function hasOtherNames(reading: Members): boolean {
   let count = 0;

@@ -21,8 +21,8 @@ export interface PushContents {
   /** Microseconds since 1970-01-01: on the local clock for dates whose `isLocal` is not 0, in UTC for all others. */
   readonly dates: Float64Array;
   /**
-   * Clock of each element of `dates`: 0 for UTC; 1 for the local clock; `LOCAL_DAY` for midnight of the local clock,
-   * when the date was given without a time of day. Undefined when all dates are in UTC.
+   * Clock of each element of `dates`: 0 is UTC, 1 is the local clock, `LOCAL_DAY` is a local day without a time.
+   * Undefined when all dates are in UTC.
    */
   readonly isLocal: Uint8Array | undefined;
   readonly values: Float64Array;

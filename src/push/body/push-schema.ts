@@ -73,7 +73,7 @@ const tags = z
     propertyNames: { maxLength: MAX_VERSION },
     maxProperties: MAX_TAGS,
     description:
-      'Labels. A reading also gets the tags of its element. If a tag of the reading and a tag of the element have the same key, the tag of the element wins.',
+      'Labels. A reading also gets the tags of its element. If both have a tag with the same key, the tag of the element wins.',
   })
   .transform((object, context) => {
     const entries = Object.entries(object).filter(([, value]) => value !== null);
@@ -97,7 +97,7 @@ const reading = lenientObject(
       .meta({
         type: ['string', 'integer'],
         description:
-          'Either ISO 8601 text, no finer than microseconds, or a number of epoch milliseconds. ISO 8601 text without an offset is interpreted in the time zone of the source.',
+          'ISO 8601 text no finer than microseconds, or epoch milliseconds as a number. Text without an offset is in the time zone of the source.',
         examples: ['2026-03-01T00:15:00Z', '2026-03-01T00:15:00+01:00', '2026-03-01 00:15:00', 1_772_324_100_000],
       })
       .transform((value) => toDate(value)),

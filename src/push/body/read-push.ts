@@ -49,9 +49,8 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
 /** Matches NaN and Infinity. JSON does not allow them, but they are common in exports of data frames. */
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 /**
- * For each word that NON_FINITE matches: the number that replaces the word in the body. JSON.parse reads these numbers
- * as infinite. The reviver in `parseNonFinite` also receives the source text of each number. If this text is `1e9999`,
- * the reviver replaces the number with NaN.
+ * For each word that NON_FINITE matches: a number that JSON.parse reads as infinite. `parseNonFinite` turns the source
+ * text `1e9999` into NaN.
  */
 const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   NaN: '1e9999',
@@ -60,8 +59,8 @@ const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses a body. If NaN and Infinity are the only reason why the body is not JSON, validates the body nevertheless, so
- * that the error names the paths of these values.
+ * Parses a body. If NaN and Infinity are the only reason why the body is not JSON, the error names the paths of these
+ * values.
  * @throws {DomainError} malformed_json, invalid_input, body_too_large (R-D1).
  */
 function parseBody(text: string, limits: PushLimits): readonly unknown[] {
@@ -125,8 +124,7 @@ const OPEN_BRACE = 0x7b;
  * 17 s, and running out of memory ends the process. Also counts brackets inside strings.
  */
 function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushLimits): void {
-  // A reading adds at most 2 objects or arrays to the body: the reading itself and its tags. An element adds at most 3:
-  // the element itself, its data and its tags.
+  // Objects and arrays: at most 2 per reading (reading, tags) and 3 per element (element, data, tags).
   const max = 2 * maxReadings + 3 * maxElements + ALLOWANCE;
   if (bytes.length <= max) return;
   let count = 0;

@@ -1,7 +1,6 @@
 /**
  * The interface of the fast paths. The fast paths are optional: the ordinary path alone stores every push correctly.
- * `push-service.ts` assembles the fast paths; all other files in push/ import only this file. MEASUREMENTS.md states
- * how much each fast path gains.
+ * Only `push-service.ts` imports their code. MEASUREMENTS.md states how much each fast path gains.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FindCachedCaller } from '../../identity/caller/cached-caller.ts';
@@ -21,8 +20,8 @@ export interface FastPaths {
    */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
-   * If `handleSmallPushes` failed to store the push of this request, throws the error of that attempt, so that the app
-   * answers with this error. Otherwise, does nothing.
+   * Throws the error of `handleSmallPushes` if it failed to store the push of this request. The app answers with this
+   * error.
    * @param env the bindings of the request in the app.
    */
   throwFailure(env: unknown): void;
@@ -82,8 +81,7 @@ export interface SmallPushServices extends SmallPushParts {
   readonly findCachedCaller: FindCachedCaller;
   /**
    * Counts a push of a user against the rate limit.
-   * @returns false when the user exceeds the limit. In that case, the small-push handler passes the push to the app,
-   * and the app answers it.
+   * @returns false when the user exceeds the limit; the app then answers the push.
    */
   readonly countPush: (userId: string) => boolean;
   /** Records the duration of an answered request, in seconds. */

@@ -15,9 +15,9 @@ import { toPlainPush } from './plain-push.ts';
 const NO_LABELS = { versionTagId: NO_ID, tagSetId: NO_ID };
 
 /**
- * Converts a push that needs no reads from the database. Never throws a DomainError.
- * @returns the converted push; undefined if the push is invalid, is not plain in the sense of plain-push.ts, has
- * VersionTags or tags, or has an element whose variable is not in the cache.
+ * Converts a push without reading the database.
+ * @returns undefined if the push is invalid, is not plain (plain-push.ts), has VersionTags or tags, or has a variable
+ *   that is not cached.
  */
 export function planSmallPush(
   { targets, limits }: SmallPushParts,

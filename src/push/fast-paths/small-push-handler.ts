@@ -1,8 +1,6 @@
 /**
- * Handles small pushes in front of the app. A push is small if it has no query, if its body is uncompressed JSON of at
- * most 16 KiB, and if its caller and its targets are already cached. After the commit, the handler answers with 200. If
- * the handler cannot answer with 200, it passes the request to the app (`LeftToApp`). The app repeats all checks, so
- * only the app refuses pushes.
+ * Answers small pushes in front of the app: uncompressed JSON of at most 16 KiB, with cached caller and targets. If the
+ * answer cannot be 200, the handler passes the request to the app. So only the app refuses pushes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -19,8 +17,8 @@ interface LeftToApp {
   /** The body; @hono/node-server reads this member instead of the stream. */
   readonly rawBody: Buffer;
   /**
-   * The error of the handler's attempt to store the push. The app must report this error and must not store the push
-   * again, because the commit may have succeeded.
+   * The error of a failed attempt to store the push. The app must not store the push again, because the commit may have
+   * succeeded.
    */
   readonly pushFailure?: { readonly error: unknown };
 }
@@ -49,10 +47,9 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
 }
 
 /**
- * If the small-push handler failed to store the push of this request, throws the handler's error inside the app, so
- * that the app answers with this error. Otherwise, does nothing.
+ * Rethrows the error if the small-push handler failed to store the push of this request.
  * @param env the bindings of the request in the app.
- * @throws the handler's error.
+ * @throws the error of the failed store.
  */
 export function throwPushFailure(env: unknown): void {
   const { incoming } = (env ?? {}) as { readonly incoming?: Partial<LeftToApp> };
@@ -76,8 +73,7 @@ function admit(
 }
 
 /**
- * Returns true when the request contains the header `name` more than once. The app must then handle the request,
- * because the app joins the values, but this handler sees only the first value.
+ * Returns true when the request contains the header `name` more than once. This handler would see only the first value.
  * @param name name of the header, in lower case.
  */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {

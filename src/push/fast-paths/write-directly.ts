@@ -1,8 +1,7 @@
 /**
- * Writes a large push of new dates directly: one transaction accepts the push, writes its points and completes its
- * operation. An accepted push is durable, as on the ordinary path (R-D1), but its readings are stored once instead of
- * twice. Pushes must take effect in the order of their answers (R-D6). Therefore, the push takes the ordinary path if a
- * waiting batch contains a variable of the push, either when the write starts or when the write is about to commit.
+ * Writes a large push of new dates in one transaction, so its readings are stored once instead of twice (R-D1). Pushes
+ * must take effect in the order of their answers (R-D6). So the push takes the ordinary path if a waiting batch
+ * contains a variable of the push.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
@@ -20,8 +19,8 @@ import { completeOperation } from '../store/waiting-batches.ts';
 import { warnOperation } from '../store/warn-of-refused.ts';
 import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
-// Only a push of MIN_READINGS to MAX_READINGS readings is written directly. Group commit stores a smaller push faster.
-// A direct write of a larger push could take longer than the ten seconds that shipped clients wait.
+// Group commit stores a push below MIN_READINGS faster. A direct write above MAX_READINGS could exceed the ten seconds
+// that shipped clients wait.
 const MIN_READINGS = 1000;
 const MAX_READINGS = 250_000;
 const LOCK_TIMEOUT_MS = 1000;
@@ -77,8 +76,7 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
 }
 
 /**
- * Copies the tuples if the push has VersionTags. The writer may clear the VersionTags in the tuples, but a push that
- * falls back to the ordinary path still needs its VersionTags.
+ * Copies the tuples if the push has VersionTags. The writer may clear VersionTags that the ordinary path still needs.
  */
 function spare({ tuples, hasVersionTags }: EncodedOperation): Buffer {
   return hasVersionTags ? Buffer.from(tuples) : tuples;

@@ -117,7 +117,7 @@ export async function updateMapper(
 }
 
 /**
- * Deletes a mapper. After the deletion, pushes to the mapper's GUID get status 404 (R-D9).
+ * Deletes a mapper. Later pushes to its GUID get status 404 (R-D9).
  * @throws {DomainError} not_found when the account has no such mapper.
  */
 export async function deleteMapper(queryable: Queryable, accountId: number, id: string): Promise<void> {

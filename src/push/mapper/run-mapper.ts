@@ -21,11 +21,11 @@ export interface MapperLimits {
 
 export interface MapperRunner {
   /**
-   * Maps the body of the request. If the request has no body, only checks the expression of the request.
-   * @param use the account of the mapper, and a `key` that identifies the mapper and its version. A process may serve
-   * several calls with the same key. A call without a key starts a new process, which ends after the call.
-   * @throws {DomainError} mapping_failed with the reason, and with the position of the error in the expression if it is
-   * known; body_too_large when the answer exceeds `request.maxBytes`; queue_full when too many mappers run.
+   * Maps the body of the request. Without a body, only checks the expression.
+   * @param use `key` identifies the mapper and its version; calls with the same key can share a process. A call without
+   *   a key gets a new process.
+   * @throws {DomainError} mapping_failed with the reason, and with the position in the expression if known;
+   *   body_too_large when the answer exceeds `request.maxBytes`; queue_full when too many mappers run.
    */
   run(
     use: { readonly accountId: number; readonly key?: string },

@@ -36,8 +36,8 @@ const FIND = `
   from push_operation where id = any($1::int8[]) and account_id = $2`;
 
 /**
- * Maximum number of pushes that are returned as possible origins of one version. A version has several possible origins
- * when one write stored several pushes and more than one of these pushes may have contained readings of the variable.
+ * Maximum number of possible origins that are returned for one version. Several origins are possible when one write
+ * stored several pushes.
  */
 export const MAX_PUSHES = 20;
 
@@ -104,9 +104,8 @@ function mayRead({ scopes, role, userId }: Caller, owner: string): boolean {
 }
 
 /**
- * Small pushes can share an operation. Returns the indexes of the pushes of the operation that have readings of the
- * variable. If the write has only some of the operation's readings, it is unknown from which pushes; then the indexes
- * of all pushes of the operation are returned.
+ * Returns the indexes of the pushes of a shared operation that may have readings of the variable. If the write has only
+ * some readings of the operation, all indexes are returned.
  */
 function concernedMembers(readings: readonly number[], { start, count, positions }: Part): readonly number[] {
   const total = readings.reduce((sum, own) => sum + own, 0);

@@ -23,9 +23,8 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
 }
 
 /**
- * For the given operations: queues the batches of Failed operations again, and replays rejected elements. One call
- * replays only as many elements as fit into one push, the oldest elements first.
- * @returns the same answer as a push; the `index` of an element is its index in the listing of rejected elements.
+ * Queues the batches of Failed operations again, and replays rejected elements: the oldest that fit into one push.
+ * @returns the answer of a push; each `index` refers to the listing of rejected elements.
  * @throws {DomainError} conflict when some of the elements were replayed or deleted meanwhile.
  */
 export type Replay = (context: PushContext, operationIds: readonly number[]) => Promise<PushAnswer>;

@@ -1,8 +1,7 @@
 /**
- * Takes whole pushes out of a small batch that waits for an earlier batch. Group commit (accept/group-commit.ts) puts
- * small pushes into a shared batch. Without this module, if one push of the batch had to wait for an earlier batch, all
- * pushes of the batch would have to wait. The order within each variable is kept (R-D6): the module takes a push only
- * if the push shares no variable with an earlier waiting push. The other pushes keep their position in the queue.
+ * Group commit (accept/group-commit.ts) puts small pushes into a shared batch. If the batch must wait for an earlier
+ * batch, this module takes out the pushes that need not wait. These pushes share no variable with an earlier waiting
+ * push, so the order within each variable is kept (R-D6).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
@@ -15,14 +14,11 @@ import type { BatchOperations } from './warn-of-refused.ts';
 
 /** Maximum number of batches examined, oldest first. The time of FIND_BLOCKED grows with the square of this number. */
 const MAX_EXAMINED = 200;
-/**
- * Maximum number of batches that one search opens to find a push that need not wait. The search ends at the first batch
- * with such a push.
- */
+/** Maximum number of batches that one search opens to find a push that need not wait. */
 const MAX_TRIED = 5;
 
-// For each batch, `blocked` contains the variables of all batches before it. A batch that was accepted before migration
-// 0042 has no `variables`. This query skips such a batch and all batches after it.
+// `blocked` contains the variables of all earlier batches. A batch from before migration 0042 has no `variables`, so
+// that batch and all later batches are skipped.
 const FIND_BLOCKED = `
   with examined as (
     select id, place, variables, operation_ids, reading_counts
@@ -43,8 +39,7 @@ const FIND_BLOCKED = `
 
 const LOCK = `select from push_batch where id = $1 and set_aside_date is null for update skip locked`;
 
-// Splits each shared operation of the batch into one operation per push. A shared operation ends for all of its pushes
-// at once, but often some of these pushes are blocked and the others are not.
+// Splits each shared operation of the batch into one operation per push, because the pushes no longer end together.
 const SPLIT = `select part_push_batch($1)`;
 
 const FIND_OPERATIONS = `
@@ -59,10 +54,7 @@ interface Blocked {
   readonly blockedIds: readonly number[];
 }
 
-/**
- * The pushes that a transaction has taken out of a batch, with their operations and their numbers of readings. The
- * transaction itself must write these pushes.
- */
+/** The pushes that a transaction has taken out of a batch. The same transaction must write these pushes. */
 export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;
   /**
@@ -77,8 +69,8 @@ const RECORD = `
   select ${STAMP_COLUMNS}, $4, $5::int8[], $6::int4[] from ${STAMPS}`;
 
 /**
- * Records the origin of the points of a `TakenPart`: the operations of its pushes. Call this function in the
- * transaction that has written the points.
+ * Records which operations the points of a `TakenPart` came from. Call `recordPart` in the transaction that has written
+ * the points.
  */
 export async function recordPart(
   transaction: Transaction,

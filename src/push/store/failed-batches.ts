@@ -113,8 +113,8 @@ export interface RetriedBatches {
 }
 
 /**
- * Puts dead letters (batches set aside after failed attempts) back into the queue at their old position (`place`).
- * Their operations become Queued. When an operation ends again, its end is announced again (R-D7, R-A15).
+ * Puts dead letters (batches set aside after failed attempts) back into the queue at their old `place`. Their
+ * operations become Queued, and the end of each operation is announced again (R-D7, R-A15).
  * @param filter an empty filter selects the batches of all accounts.
  */
 export async function retryBatches(

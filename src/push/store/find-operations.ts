@@ -42,8 +42,7 @@ const VISIBLE = `
   and case when member_elements is null then label = $2 else cardinality(member_elements) >= ${PLACE} end`;
 
 /**
- * Returns one page of the operations with the given label, newest first. Omits operations that are not visible to the
- * caller (R-D7).
+ * Returns one page of the operations that have the label and that the caller may see, newest first (R-D7).
  * @throws {DomainError} not_found when the first page is empty.
  */
 export async function getOperations(
@@ -137,10 +136,10 @@ const FREE_RESEND_KEY = `
 type ResentRow = Omit<Parameters<typeof toAnswer>[0], 'timeZones'> & { readonly isOld: boolean };
 
 /**
- * Finds the operation that stored a push when the push was first sent (R-D7).
- * @param timeZones zones of the re-sent push, for the answer; the operation does not store its zones.
- * @returns the answer of the operation; undefined when no operation has `resendKey`, or when the operation is more than
- * 24 hours old. When the result is undefined, a new operation may take `resendKey`.
+ * Finds the operation that stored the first copy of a re-sent push (R-D7).
+ * @param timeZones zones of the re-sent push; the operation does not store zones.
+ * @returns the answer of the operation; undefined when no operation of the last 24 hours has `resendKey`. A new
+ *   operation may then take `resendKey`.
  */
 export async function findResent(
   queryable: Queryable,

@@ -45,10 +45,7 @@ export async function findReplayable(
   return rows;
 }
 
-/**
- * @returns the number of deleted elements. If a concurrent replay has already deleted some of the elements (R-D8), this
- * number is smaller than the number of `rejections`.
- */
+/** @returns the number of deleted elements. A concurrent replay may have deleted some of `rejections` before (R-D8). */
 export async function deleteRejections(queryable: Queryable, rejections: readonly KeptRejection[]): Promise<number> {
   const { rowCount } = await queryable.query(
     `delete from push_rejection using unnest($1::int8[], $2::int[]) taken (operation_id, place)

@@ -63,8 +63,8 @@ function makeStem(nowMillis: number): string {
 let counter = 0;
 
 /**
- * Increments the counter of this process. The counter ensures that labels differ even if up to 65,536 of them are made
- * in the same millisecond.
+ * Increments the counter of this process. Thanks to the counter, up to 65,536 labels of the same millisecond are
+ * distinct.
  * @returns the counter in hexadecimal.
  */
 function counterText(): string {

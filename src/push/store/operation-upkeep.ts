@@ -24,8 +24,8 @@ export async function announceLateOperations(database: Database): Promise<boolea
 const ORIGINS_PER_PASS = 10_000;
 
 /**
- * Deletes old rows of `write_origin`: rows of pushes that are older than `days` days, and rows of files that are older
- * than `fileDays` days. A call deletes a limited number of rows.
+ * Deletes old rows of `write_origin`: of pushes after `days` days, and of files after `fileDays` days. One call deletes
+ * a limited number of rows.
  * @returns the number of deleted rows; 0 when no row is left to delete.
  */
 export async function purgeOldOrigins(database: Database, days: number, fileDays: number): Promise<number> {
@@ -41,9 +41,8 @@ export async function purgeOldOrigins(database: Database, days: number, fileDays
 }
 
 /**
- * Deletes operations that have ended and that were accepted more than `days` days ago, together with their rejected
- * elements (R-D8). One call deletes a limited number of operations. An operation whose batch is set aside is not
- * deleted.
+ * Deletes ended operations that were accepted more than `days` days ago, with their rejected elements (R-D8). One call
+ * deletes a limited number of operations. Keeps operations whose batch is set aside.
  * @returns the number of deleted operations; 0 when no operation is left to delete.
  */
 export async function purgeOldOperations(database: Database, days: number): Promise<number> {

@@ -24,9 +24,7 @@ const hasWaiting = (variables: string) => `
   exists (select from push_batch
           where account_id = $1 and set_aside_date is null and (variables is null or variables && ${variables}::int4multirange))`;
 
-// For each variable of the push, the second condition compares the push's first date with `max_date`. If a first date
-// is at or before `max_date`, the push must be queued, because a direct write may add only dates after `max_date`.
-// After a deletion, `max_date` can be later than the last stored date, so a push is sometimes queued unnecessarily.
+// A direct write may add only dates after `max_date`, so a push with an earlier or equal date must be queued.
 const MUST_QUEUE = `
   select ${hasWaiting('$4')}
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
@@ -34,10 +32,9 @@ const MUST_QUEUE = `
                  where max_date >= to_timestamp(0) + micros * interval '1 microsecond') as "mustQueue"`;
 
 /**
- * @param firstDates the first date that a push has for each of its variables, in microseconds.
- * @returns true when the push must be queued. There are two reasons: a waiting batch may have readings of a variable of
- * the push (R-D6), or a variable of the push may have a stored date at or after the first date that the push has for
- * this variable.
+ * @param firstDates the first date of the push for each of its variables, in microseconds.
+ * @returns true when the push must be queued, because a waiting batch may share a variable (R-D6) or because not all
+ *   dates of the push are after the stored dates.
  */
 export async function mustQueue(
   queryable: Queryable,

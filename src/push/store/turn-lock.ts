@@ -1,7 +1,6 @@
 /**
- * Each user of an account has an advisory lock. A transaction takes the lock before it gives the user's batches a
- * position in the queue (`place`), and holds the lock until the commit. So the pushes of a user take effect in the
- * order in which they are answered (R-D6).
+ * Each user of an account has an advisory lock. A transaction takes the lock before it queues the user's batches, and
+ * holds the lock until the commit. So the user's pushes take effect in the order of their answers (R-D6).
  */
 
 /** @returns the key of a user's lock (R-D6); `turnKeySql` computes the same key in SQL. */

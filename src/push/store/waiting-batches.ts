@@ -1,8 +1,6 @@
 /**
- * The queue of accepted batches that wait for the ingester. The functions of this file lock the next batches of an
- * account, complete the operations of written batches and delete these batches. src/ingest writes the points of the
- * locked batches. A barrier (`openPushBarrier`) waits for the pushes that were accepted before the barrier was opened.
- * The wait ends when these pushes are written.
+ * The queue of accepted batches that wait for the ingester (src/ingest). A barrier (`openPushBarrier`) waits until the
+ * pushes that were accepted before the barrier are written.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
@@ -43,10 +41,9 @@ export interface TakenBatches {
 }
 
 /**
- * Locks the next batches of an account, in the order of acceptance, until the end of the transaction. Skips each batch
- * that another transaction has locked. Also skips each later batch that shares a variable with a skipped batch (R-D6;
- * sql/functions/take_push_batches.sql). One call locks either only small batches, of at most 20,000 readings each, or
- * only large batches.
+ * Locks the next batches of an account, in the order of acceptance, until the end of the transaction. Leaves out
+ * batches that another transaction has locked, and later batches with the same variables (R-D6). Takes either only
+ * small batches or only large batches.
  * @param maxRows maximum number of readings of all locked batches together; a single batch may have more.
  * @param isSmallOnly true to skip large batches.
  * @throws {Error} when the database returns no row.
@@ -77,9 +74,8 @@ export interface WrittenBatches {
 }
 
 /**
- * Ends the operations of batches whose points `transaction` has written, removes these batches, and records the
- * operations as the origin of the points. `takeBatches` must have locked the batches. All statements are sent in one
- * round trip.
+ * Ends the operations of batches after `transaction` has written their points. Records the operations as the origin of
+ * the points, and removes the batches. `takeBatches` must have locked the batches.
  */
 export async function endBatches(
   transaction: Transaction,
@@ -121,9 +117,8 @@ export async function markProcessing(
 }
 
 /**
- * Completes an operation that has no batch, or no longer has one, and appends the event DataPushCompleted (R-D7). Call
- * this function in the transaction that writes the points of the operation. If several transactions write the points,
- * call it in the last of these transactions.
+ * Completes an operation that has no batch, and appends the event DataPushCompleted (R-D7). Call this function in the
+ * last transaction that writes points of the operation.
  * @param variableIds ids of the variables of the operation, for the filters of webhooks.
  */
 export async function completeOperation(
@@ -138,8 +133,8 @@ export async function completeOperation(
 }
 
 /**
- * @returns the id of each account that has a waiting batch, not counting batches that are set aside. The sweeper wakes
- * these accounts, because a wake-up may have been lost.
+ * @returns the ids of the accounts with waiting batches that are not set aside. The sweeper wakes these accounts,
+ * because a wake-up can be lost.
  */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(

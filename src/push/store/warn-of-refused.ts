@@ -1,7 +1,4 @@
-/**
- * Warns about readings that a write refused because their dates are rolled up. The warnings are added to the push
- * operations of these readings.
- */
+/** When a write refuses readings with rolled-up dates, adds warnings to the push operations of these readings. */
 import type { Transaction } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { describeRefused, type RefusedTuples } from '../../points/rollups/describe-refused.ts';
@@ -14,10 +11,8 @@ const FIND_OPERATIONS = `
 const ADD_WARNINGS = 'update push_operation set warnings = warnings || $2::jsonb where id = $1';
 
 /**
- * Adds warnings to the operations of the refused tuples. The position of a tuple in its batch determines which
- * operation the tuple belongs to.
- * @param batchIds ids of the batches whose points this transaction writes, in the order of `batches`. The rows of these
- * batches in `push_batch` must still exist.
+ * Adds warnings to the operations of the refused tuples.
+ * @param batchIds ids of `batches`, in the same order. The rows of the batches in `push_batch` must still exist.
  */
 export async function warnOfRefused(
   transaction: Transaction,

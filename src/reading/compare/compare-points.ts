@@ -79,8 +79,7 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // Both sides read the same variable, and a variable has at most one history cut (`history_from`). So if both
-      // sides have a cut, it is the same cut, and the answer contains it only once.
+      // Both sides read the same variable, so both can only have the same history cut (`history_from`).
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);
@@ -90,18 +89,12 @@ export async function* streamCompared(
   yield* streamInSnapshot(source, read, signal);
 }
 
-/**
- * Returns the part of `period` that ends with `date` in the given order: for `ASC`, `date` and the earlier dates; for
- * `DESC`, `date` and the later dates.
- */
+/** Returns the part of `period` up to and including `date`, in the given order. */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }
 
-/**
- * Returns the part of `period` that follows `date` in the given order: for `ASC`, the later dates; for `DESC`, the
- * earlier dates.
- */
+/** Returns the part of `period` after `date`, in the given order. */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };
 }

@@ -14,10 +14,7 @@ import type { ReadRequest } from '../../selection/selection.ts';
 export interface CompareRequest {
   /** The request for the version on the left side of the comparison, without paging. */
   readonly left: ReadRequest;
-  /**
-   * The version on the right side of the comparison. When the query gives neither `rightVersion` nor `rightAsOf`, this
-   * is the latest version.
-   */
+  /** The version on the right side of the comparison. Default: the latest version. */
   readonly right: VersionRequest;
   /** Maximum number of rows in the answer; undefined for no maximum. The summary always counts all rows. */
   readonly limit: number | undefined;
@@ -58,8 +55,8 @@ const { locationOf } = COMPARE_QUERY;
 
 /**
  * Parses the query of a comparison (R-G6).
- * @returns the parsed request. The function `in` of the parsed request throws invalid_input when the query does not
- * name exactly one variable, or when the query names no version for the left side.
+ * @returns the parsed request. The function `in` of the request throws invalid_input unless the query names one
+ *   variable and a version for the left side.
  * @throws {DomainError} invalid_input when a parameter is invalid.
  */
 export function parseCompareRequest(address: string): Zoned<CompareRequest> {

@@ -1,9 +1,7 @@
 /**
- * Writes a table as an Arrow IPC stream, which is a sequence of record batches. Small `Batch` objects of the table,
- * such as the last points of many variables, share a record batch. Ids and texts repeat, so the writer encodes each
- * value as a two-byte index into a dictionary. When a record batch has values that are not in the last dictionary, the
- * writer adds a new dictionary to the stream (Arrow streams allow this, Arrow files do not). A single dictionary would
- * grow with the answer.
+ * Writes a table as an Arrow IPC stream: a sequence of record batches. Small `Batch` objects share a record batch. Ids
+ * and texts are indexes into a dictionary. A record batch with new values gets a new dictionary, because a single
+ * dictionary would grow with the answer.
  */
 import {
   AsyncByteQueue,
@@ -42,14 +40,11 @@ class Pieces extends AsyncByteQueue {
   }
 }
 
-/**
- * A record batch is complete as soon as it has this number of rows. A record batch has fewer rows in two cases: when it
- * is the last record batch, or when the next `Batch` of the table would bring the record batch above MAX_ROWS.
- */
+/** A record batch is complete as soon as it has this number of rows. */
 const MIN_ROWS = 4096;
 /**
- * Maximum number of rows of a record batch. With this maximum, every index into a dictionary fits into a signed integer
- * of 16 bits. A `Batch` of the table is never split, so the maximum also applies to each `Batch`.
+ * Maximum number of rows of a record batch or a `Batch`. Every index into a dictionary then fits into a signed integer
+ * of 16 bits.
  */
 const MAX_ROWS = 2 ** 15 - 1;
 
@@ -92,10 +87,7 @@ async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly
   if (group.length > 0) yield group;
 }
 
-/**
- * One column of an Arrow record batch. A record batch holds the rows of one or more `Batch` objects (table.ts). Each of
- * these objects provides one part of the column.
- */
+/** One column of an Arrow record batch. Each `Batch` (table.ts) in the record batch provides one part. */
 interface Parts {
   readonly rowCount: number;
   readonly parts: readonly { readonly cells: Cells; readonly rowCount: number }[];

@@ -37,8 +37,8 @@ export async function* writeJsonColumns(
 }
 
 /**
- * Yields the text of one object: the text `before`, which opens the object, then the members, then the closing brace.
- * Cuts off the comma with which the first member begins. Afterwards, the members are ready for the next object.
+ * Yields the text of one object, and empties the members for the next object. Cuts off the comma with which the first
+ * member begins.
  */
 function* closeObject(members: readonly Member[], before: string): Generator<Buffer> {
   const [head = Buffer.of(), ...rest] = members.flatMap((member) => member.close());
@@ -49,23 +49,20 @@ function* closeObject(members: readonly Member[], before: string): Generator<Buf
 
 /**
  * Writes one column as a JSON member of each object. Cells of kind `constant` become a single value; other cells become
- * an array. An object lacks the member in two cases: the column has no cells for the object, or the cells are labels
- * and no row of the object has a label.
+ * an array. An object lacks the member if the column has no cells, or only empty labels, for the object.
  */
 interface Member {
   add(cells: Cells, batch: Batch): void;
   /**
    * Ends the current object.
-   * @returns the JSON text of the column's member in this object, as bytes; an empty array if the object lacks the
-   * member.
+   * @returns the JSON text of the member as bytes; empty if the object lacks the member.
    */
   close(): readonly Buffer[];
 }
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // One `RowBytes` serves all objects. `RowBytes` makes each buffer about as large as the previous buffer. This size
-  // suits the next object, because objects are of similar size.
+  // One `RowBytes` serves all objects. Each new buffer is about as large as the previous buffer.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;

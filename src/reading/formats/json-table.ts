@@ -39,8 +39,7 @@ function rowParts(columns: readonly Column[], batch: Batch, writers: readonly In
 
 /**
  * @returns the byte parts that write one column as a JSON member of each row. The first column has a member in every
- * row, so the members of all other columns begin with a comma. A label column has a member only in rows that have a
- * label.
+ *   row, so all later members begin with a comma.
  */
 function memberParts(
   column: Column,

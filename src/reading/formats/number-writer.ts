@@ -11,10 +11,7 @@ const LOW_DIGITS = 9;
 const BEYOND_LOW = 1e9;
 const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
 
-/**
- * Maximum length of a number as text; -0.0000010067770038988751 has this length. Numbers closer to 0 are shorter,
- * because they are written with an exponent.
- */
+/** Maximum length of a number as text; -0.0000010067770038988751 has this length. */
 export const NUMBER_BYTES = 25;
 
 /**
@@ -47,9 +44,9 @@ export function writeAscii(bytes: Uint8Array, at: number, text: string): number 
 }
 
 /**
- * @returns the number of decimal places of `size`; undefined when `size` has more than six decimal places, or more than
- *   15 digits in total. Different decimal numbers of up to 15 digits parse to different doubles. Therefore, the text
- *   with the returned number of decimal places is the shortest text that parses to `size`.
+ * @returns the number of decimal places of `size`; undefined for more than six decimal places or more than 15 digits.
+ *   Different decimal numbers of up to 15 digits parse to different doubles, so the text with this number of decimal
+ *   places is the only one.
  */
 function findDecimals(size: number): number | undefined {
   for (let decimals = 0; decimals <= MAX_DECIMALS; decimals++) {
@@ -61,10 +58,7 @@ function findDecimals(size: number): number | undefined {
   return undefined;
 }
 
-/**
- * Returns true when the text of `size` with `decimals` decimal places has at most 15 digits, parses to exactly `size`,
- * and has a last decimal digit other than 0.
- */
+/** Returns true when `size` has exactly `decimals` decimal places and at most 15 digits. */
 function hasDecimals(size: number, decimals: number): boolean {
   const power = powerOf(decimals);
   const scaled = Math.round(size * power);

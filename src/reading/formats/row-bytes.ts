@@ -60,8 +60,7 @@ export class RowBytes {
   /** Returns the bytes written since the last call and continues in a new buffer. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#size);
-    // Batches are similar in size, so the next buffer is one eighth larger than this batch. The next write allocates
-    // that buffer.
+    // Batches are similar in size, so the next buffer is one eighth larger than this batch.
     this.#capacity = this.#size + (this.#size >> 3);
     this.#bytes = Buffer.alloc(0);
     this.#size = 0;
@@ -85,8 +84,7 @@ export function instantWriters(columns: readonly Column[]): readonly InstantWrit
 }
 
 /**
- * @param cells cells of one batch in the column.
- * @param before prefix of each cell of kind `codes`, except of a cell without text, which gets no prefix.
+ * @param before prefix of each cell of kind `codes` that has a text.
  * @returns the part that writes `cells`.
  */
 export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter, texts: CellTexts, before = ''): Part {

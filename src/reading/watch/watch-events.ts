@@ -1,8 +1,9 @@
 /**
- * Writes the messages of a watch as server-sent events. A `points` event contains points in the JSON of the display
- * level `Columns`. A `cursor` event contains no points. An `end` event contains the reason why the service ends the
- * stream. The id of a `points` or `cursor` event is a watch cursor: it encodes the positions that the reader has
- * reached with this event.
+ * Writes the messages of a watch as server-sent events. The id of a `points` or `cursor` event is a watch cursor: the
+ * positions that the reader has reached.
+ * - `points`: points in the JSON of the display level `Columns`.
+ * - `cursor`: no points.
+ * - `end`: the reason why the service ends the stream.
  */
 import { buffer } from 'node:stream/consumers';
 import type { Dictionary } from '../../points/dictionary.ts';

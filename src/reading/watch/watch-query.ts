@@ -27,7 +27,7 @@ export const WATCH_QUERY = declareQuery(
     ),
     unitId,
     cursor: textParameter(
-      `The id of the last event that the client received. The stream continues after this event. The header \`${LAST_EVENT_ID}\` takes precedence over this parameter. If a requested variable was not part of the stream that sent the event, the points of this variable are sent as if the request had no event id.`,
+      `The id of the last event that the client received. The stream continues after this event. The header \`${LAST_EVENT_ID}\` takes precedence over this parameter. Points of variables that the earlier stream did not have are sent as if the request had no cursor.`,
       z.string().meta({ examples: ['AQEAAQCJiOVa'] }),
     ),
     fromBeginning: flagParameter(

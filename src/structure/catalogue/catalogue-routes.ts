@@ -15,10 +15,7 @@ import { timeZoneLister } from './list-time-zones.ts';
 import { listTypes, listVariableTypes } from './list-types.ts';
 import { listUnitFamilies, listUnits } from './units.ts';
 
-/**
- * Maps each path to the enumeration that the path serves. The answer has one item for each name of the enumeration. The
- * `id` of the item is the number that stands for the name.
- */
+/** Maps each path to the enumeration that the path serves. The answer lists each name with its number (`id`). */
 const ENUMERATIONS = {
   '/granularity': GRANULARITY,
   '/timePeriods': TIME_PERIOD,

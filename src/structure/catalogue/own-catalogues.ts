@@ -11,8 +11,8 @@ import { AGGREGATE } from './enumerations.ts';
 import { BUILT_IN_TYPES, type EntryCatalogue } from './list-types.ts';
 
 /**
- * First id of the entries that accounts add. This id is far above the ids of built-in entries. Resources of accounts
- * already use type numbers that have no catalogue entry; this id is also above these numbers.
+ * First id of the entries that accounts add: above all ids of built-in entries. The id is also above all type numbers
+ * that resources already use without a catalogue entry.
  */
 export const FIRST_OWN_ID = 1_000_000_000;
 

@@ -169,8 +169,8 @@ async function assertRoom(queryable: Queryable, accountId: number, { table, cata
 }
 
 /**
- * Refuses a name that a built-in entry has. An entry of the account and a built-in entry can nevertheless have the same
- * name, because a later release may add the built-in entry. Imports then use the entry of the account.
+ * Refuses the name of a built-in entry. Equal names are still possible, because a later release may add the built-in
+ * entry.
  */
 async function assertNotBuiltIn(queryable: Queryable, { table, builtIn, label }: OwnCatalogue, name: string) {
   const isTaken = builtIn

@@ -1,8 +1,6 @@
 /**
  * Converts between local dates of a time zone and instants (R-D4), with the runtime's tz database through Temporal.
- * Offsets are cached per zone and day, or per quarter of an hour on a day with a clock change. The clock can change
- * within a quarter of an hour: until 2011, for example, Newfoundland changed its clock at 0:01. Offsets in such a
- * quarter of an hour are not cached.
+ * Offsets are cached for spans without a clock change.
  */
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
@@ -61,10 +59,8 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 
 /**
  * Finds a zone by IANA or Windows name, in any letter case (R-C9).
- * @returns the IANA name to store; undefined for an unknown zone. An IANA name is stored as given if it is spelled as
- *   in the tz database and is not all in capitals. Otherwise, the runtime's name for the zone is stored. The runtime's
- *   name is not always used, because it can be an old name that newer tz databases omit (Asia/Calcutta for
- *   Asia/Kolkata).
+ * @returns the IANA name to store; undefined for an unknown zone. A well-spelled IANA name is kept, because the
+ *   runtime's name for the zone can be outdated (Asia/Calcutta for Asia/Kolkata).
  */
 export function findTimeZone(name: string): string | undefined {
   // Intl also accepts offsets such as +01:00; R does not accept them.
@@ -113,7 +109,7 @@ function createClock(timeZoneId: string): LocalClock {
 }
 
 /**
- * Says which instant is used for a local date that occurs twice or never because of a clock change (R-D4).
+ * Says which instant is used for a local date that occurs twice or never (R-D4).
  * @param localMicros the local date, computed as if the zone were UTC. @param micros the instant that is used.
  */
 export function localDateWarning(
@@ -130,10 +126,8 @@ export function localDateWarning(
 }
 
 /**
- * Caches the values of `lookUp`, because these values seldom change over time. When a day starts and ends with the same
- * value, this value is cached for the whole day. On other days, when a quarter of an hour starts and ends with the same
- * value, this value is cached for the quarter of an hour. Comparing the start and the end is enough, because no zone
- * changes its clock back and forth within a day.
+ * Caches the value of `lookUp` for each day, or each quarter of an hour, that starts and ends with the same value.
+ * Comparing the start and the end is enough, because no zone changes its clock back and forth within a day.
  */
 function rememberSpans<Value>(
   lookUp: (micros: number) => Value,
@@ -174,8 +168,8 @@ export type ZoneOffset = (micros: number) => number;
 const zoneOffsets = new Map<string, ZoneOffset>();
 
 /**
- * Returns a function that gives the offsets of an IANA zone (R-D4). The returned function caches the offsets. If the
- * zone is unknown, each call of the returned function throws RangeError.
+ * Returns a function that gives and caches the offsets of an IANA zone (R-D4). If the zone is unknown, the returned
+ * function throws RangeError.
  */
 export function zoneOffset(timeZoneId: string): ZoneOffset {
   const known = zoneOffsets.get(timeZoneId);

@@ -24,10 +24,7 @@ export interface UnitOfFamily extends Unit {
   readonly familyName: string;
 }
 
-/**
- * @returns an SQL condition. The condition is true when the row of `unit` or `unit_family` is built-in, or when the row
- * belongs to the account.
- */
+/** @returns an SQL condition: the row of `unit` or `unit_family` is built-in or belongs to the account. */
 export const isOffered = (table: string, accountId: string) =>
   `(${table}.account_id is null or ${table}.account_id = ${accountId})`;
 

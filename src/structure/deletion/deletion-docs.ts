@@ -35,7 +35,7 @@ export const DELETED: readonly [Answer, ...Answer[]] = [
   answersNothing('Deleted.', 204, { headers }),
   {
     ...answersJson(
-      'Answer to a request with `hardDelete` that deletes more than 500 sources and variables in total. The sources and variables are deleted in the background.',
+      'Answer to `hardDelete` for more than 500 sources and variables in total. The deletion runs in the background.',
       job,
     ),
     ...{ status: 202, headers },
@@ -47,7 +47,7 @@ export const DELETION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/deletions/:id', operationId: 'getDeletion', tag: 'Sites', access: MANAGERS },
     summary: 'Follow a deletion that was requested with hardDelete',
     description:
-      'The record of a deletion is kept for at least 30 days after the deletion has removed its last site, source or variable.',
+      'The record of a deletion is kept for at least 30 days after its last site, source or variable is deleted.',
     inPath: { id: { description: 'Id of the deletion.', schema: z.guid() } },
     answers: [answersJson('The deletion.', job)],
   },

@@ -16,9 +16,8 @@ export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 /**
  * Deletes a site, source or variable.
- * @param hard identifies the job of a hard deletion; null for any other deletion. A hard deletion also deletes
- * everything below the resource. Any other deletion is refused when the resource has children, or when a calculated
- * variable reads the variable to be deleted.
+ * @param hard the job of a hard deletion, which also deletes everything below the resource. If null, the deletion is
+ *   refused when the resource has children or a calculated variable reads the resource.
  */
 export type Remove = (
   transaction: Transaction,

@@ -135,8 +135,7 @@ function addDropDowns(sheet: Excel.Worksheet, kind: KindName, ranges: ReadonlyMa
         : (ranges.get(member) ?? entered(kind, member));
     if (formula === undefined) continue;
     const { letter } = sheet.getColumn(index + 1);
-    // In a column of an enumeration or a boolean, cells accept only the values of the drop-down list. In other columns,
-    // the drop-down list merely suggests values.
+    // Enumerations and booleans accept only listed values. In other columns, the list only suggests values.
     const isStrict = names !== undefined || filterType === 'boolean';
     validationsOf(sheet).add(`${letter}2:${letter}${LAST_LISTED_ROW}`, {
       ...{ type: 'list', allowBlank: true, showErrorMessage: isStrict, formulae: [formula] },
@@ -181,9 +180,8 @@ function addFormHelp(sheet: Excel.Worksheet): void {
 }
 
 /**
- * If `member` refers to a row of another sheet, the drop-down list of `member` offers cells of that sheet, such as the
- * names of the sites.
- * @returns the range of these cells; undefined when `member` does not refer to a row of another sheet.
+ * Finds the cells of another sheet that `member` can refer to, such as the names of the sites.
+ * @returns the range of these cells; undefined when there are none.
  */
 function entered(kind: KindName, member: string): string | undefined {
   const from = (sheet: KindName, column: string): string => {

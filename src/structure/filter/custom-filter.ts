@@ -108,8 +108,8 @@ function listFields({ fields, derived }: Resource): string {
 
 function compareValues(expression: string, operator: FilterOperator, parameter: string, type: string): string {
   if (operator === '<>') return `${expression} is distinct from ${parameter}::${type}`;
-  // The comparison has no coalesce, so that an index can be used. So its result can be null. Null has the same effect
-  // as false, because no operator negates a whole condition.
+  // Without coalesce, an index can be used. A null result acts like false, because no operator negates a whole
+  // condition.
   return `${expression} ${operator} ${parameter}::${type}`;
 }
 
@@ -140,9 +140,8 @@ function comparePattern(operand: Operand, operator: FilterOperator, value: Filte
 }
 
 /**
- * Compares a list of texts with the value. A text matches when it equals, contains or starts with the value, as the
- * operator requires. The list matches when one of its texts matches. With a negated operator, the list matches when no
- * text matches.
+ * Compares a list of texts with the value. The list matches when one of its texts matches; with a negated operator,
+ * when no text matches.
  */
 function compareTexts(
   { expression }: Operand,

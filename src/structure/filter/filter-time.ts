@@ -47,8 +47,8 @@ function cancelAfter(database: Database, connection: Connection, maxTimeMs: numb
   };
   const cancel = (): void => {
     const { processID } = connection as Connection & { readonly processID: number };
-    // With `runForAll`, the connection that sends the cancellation does not count towards the account's share of
-    // connections. The connection of the slow statement may already use the whole share.
+    // The cancellation uses a connection outside the account's share, because the slow statement may occupy the whole
+    // share.
     const cancelled = runForAll(() => database.query('select pg_cancel_backend($1)', [processID]));
     cancelling = cancelled.then(cancelAgain, cancelAgain);
   };
@@ -58,8 +58,7 @@ function cancelAfter(database: Database, connection: Connection, maxTimeMs: numb
       isEnded = true;
       clearTimeout(timer);
       await cancelling;
-      // Closes the connection if a cancellation was sent, because the cancellation could arrive late and hit the next
-      // statement on the connection.
+      // Closes the connection after a cancellation, because a late cancellation could hit the next statement.
       connection.release(cancelling !== undefined);
     },
   };

@@ -16,8 +16,7 @@ const EMPTY = {};
 
 /**
  * Checks new clientData before it is stored.
- * @param written is the new clientData; undefined when the write keeps the stored clientData, null when the write
- * clears the stored clientData.
+ * @param written is the new clientData: undefined keeps the stored clientData, null clears it.
  * @param former is the stored clientData; omitted for a new resource.
  * @throws {DomainError} invalid_input with details of the problems that the write adds.
  */
@@ -35,9 +34,8 @@ export async function assertFormValues(
 }
 
 /**
- * @returns the problems of `written` that are new compared with `former`, at most 100 for each form. If `former` has
- * values for a form, only changed values can have new problems. If `former` has no values for a form, every problem is
- * new, including the lack of a required field.
+ * @returns the new problems of `written`, at most 100 for each form. A problem is new if the value has changed, or if
+ *   `former` has no values for the form.
  */
 export function findNewProblems(
   forms: readonly Pick<Form, 'name' | 'groups'>[],

@@ -63,8 +63,7 @@ const groupSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
 
 /**
  * @returns the schema of the groups of a form.
- * @param unitId schema of a field's unit: `idSchema` or, for the import of documents, a schema that also accepts the
- *   name of a unit.
+ * @param unitId schema of a field's unit: `idSchema`, or a schema that also accepts unit names for imports.
  */
 export const groupsSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
   z

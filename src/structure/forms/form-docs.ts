@@ -96,7 +96,7 @@ export const FORM_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'put', path: '/form/:id', operationId: 'updateForm', tag, summary: 'Change a form', access: MANAGERS },
     description:
-      'Absent members keep their value. The answer is 409 if the request changes `name` or `entityType` and resources have values for the form.',
+      'Absent members stay unchanged. The answer is 409 if `name` or `entityType` changes while resources have values for the form.',
     body: jsonBody(changed),
     answers: [answersNothing('Changed.')],
     errors: ['conflict'],

@@ -117,8 +117,8 @@ const PLURAL: Readonly<Record<EntityType, string>> = { Site: 'sites', Source: 's
 const TABLE: Readonly<Record<EntityType, string>> = { Site: 'site', Source: 'source', Variable: 'variable' };
 
 /**
- * Requires that no resource has values for this form. These values are stored in clientData under the name of the form.
- * If the form got another name or another kind of resource, the values would no longer belong to it.
+ * Requires that no resource has values for this form. clientData stores the values under the form's name, so a renamed
+ * form would lose the values.
  */
 async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form): Promise<void> {
   const { rows } = await queryable.query<{ id: number }>(

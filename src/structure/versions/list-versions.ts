@@ -7,10 +7,7 @@ export interface VersionInUse {
   readonly version: string | null;
   readonly firstVersionTimestamp: string;
   readonly lastVersionTimestamp: string;
-  /**
-   * Number of stored values. For each VersionTag, a date has at most one value. A date may have several values without
-   * a VersionTag.
-   */
+  /** Number of stored values. A date can have several values without a VersionTag. */
   readonly pointCount: number;
 }
 
@@ -32,8 +29,7 @@ const LIST = `
  */
 export function listVersions(database: Database, variableId: number): Promise<readonly VersionInUse[]> {
   return withTransaction(database, async (transaction) => {
-    // The gate keeps chunks from being compressed. Otherwise, the statement could miss points of a chunk that is being
-    // compressed, and the summary would stay wrong.
+    // The gate keeps chunks from being compressed. Otherwise, the summary could miss points of a chunk and stay wrong.
     await holdGate(transaction);
     await transaction.query('select refresh_version_summary($1)', [variableId]);
     const { rows } = await transaction.query<VersionInUse>(LIST, [variableId]);

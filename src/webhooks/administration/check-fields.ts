@@ -16,8 +16,8 @@ const LISTS = [
   { list: 'variableIds', table: 'variable', column: 'variable_ids' },
 ] as const satisfies readonly { readonly list: keyof WebhookFilter; readonly table: string; readonly column: string }[];
 
-// If a stored filter of the account already lists an id, the id stays valid after its entity is deleted. Clients can
-// therefore write back the filter that GET returned.
+// The id of a deleted entity stays valid if a stored filter of the account lists the id. So clients can write back what
+// GET returned.
 const MISSING = LISTS.map(
   ({ list, table, column }, index) => `
   select '${list}' as list, named.id from unnest($${index + 2}::int[]) named (id)

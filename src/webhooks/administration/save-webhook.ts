@@ -20,10 +20,7 @@ export interface SaveServices {
   readonly audit: WriteAuditEntry<WebhookAction>;
   /** Encrypts secrets and headers before they are stored. */
   readonly vault: SecretVault;
-  /**
-   * After a secret is replaced, messages are signed with both the old secret and the new secret for this number of
-   * hours: config.WEBHOOK_SECRET_OVERLAP_HOURS.
-   */
+  /** Hours for which a replaced secret also signs messages: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
   readonly secretOverlapHours: number;
 }
 

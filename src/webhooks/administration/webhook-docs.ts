@@ -62,8 +62,8 @@ const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
 });
 
 /**
- * The schemas of the bodies are built for a policy. Any policy gives the same description, because a JSON schema cannot
- * express which URLs a policy allows.
+ * Policy for the schemas of the bodies. Any policy gives the same description, because a JSON schema cannot express
+ * which URLs are allowed.
  */
 export const SOME_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
 const written = newWebhookSchema(SOME_TARGET).meta({

@@ -20,10 +20,7 @@ const MAX_IDS = 1000;
 
 const textSchema = (max: number) => z.string().max(max).refine(isStorableText, { error: STORABLE_RULE });
 
-/**
- * @param stored the URL that the webhook has before the change; undefined for a new webhook. A change that keeps this
- * URL is valid, even if the operator's policy now refuses the URL.
- */
+/** @param stored the webhook's URL before the change. A change may keep this URL even if the policy now refuses it. */
 const urlSchema = (policy: TargetPolicy, stored?: string) =>
   textSchema(MAX_URL_LENGTH).superRefine((text, context) => {
     const target = parseTargetUrl(text, policy);
@@ -81,8 +78,7 @@ export const newWebhookShape = (policy: TargetPolicy) => ({
 export const newWebhookSchema = (policy: TargetPolicy) => lenientObject(newWebhookShape(policy));
 
 /**
- * Schema that validates the body of a PUT request, or the result of applying a PATCH request to the webhook (R-I1). An
- * absent member leaves its field unchanged.
+ * Schema of the body of PUT, and of the result of PATCH (R-I1). An absent member leaves its field unchanged.
  * @param stored fields of the webhook before the change.
  */
 export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFields, 'url'>) =>

@@ -1,19 +1,16 @@
 /**
- * For each account, limits the number of webhooks or trial sends that a process works on at the same time. An account
- * with many hanging receivers therefore leaves capacity for other accounts. A key identifies a webhook or a trial send,
- * and holds one permit during the work on the webhook or trial send. When a key leaves, its permit is reserved for the
- * key that has waited longest. Without this reservation, other keys might take every permit, and the waiting key would
- * wait forever.
+ * Limits the number of webhooks and trial sends of one account that a process works on at the same time. A key
+ * identifies a webhook or a trial send. A freed permit is reserved for the key that has waited longest. Otherwise this
+ * key might wait for ever.
  */
 export interface AccountSemaphore {
   /**
-   * Takes a permit for `key`: either a free permit, or the permit that is reserved for `key`.
-   * @returns false when the account has neither permit. `key` then waits, and a later call of `leave` returns `key`.
+   * Takes a free permit, or the permit that is reserved for `key`.
+   * @returns false when there is no such permit. `key` then waits until a call of `leave` returns `key`.
    */
   tryEnter(accountId: number, key: string): boolean;
   /**
-   * Frees a permit. If keys wait, the permit is reserved for the key that has waited longest. The reservation lasts one
-   * second, so the caller must wake the webhook or trial send of this key within that second.
+   * Frees a permit. The caller must wake the returned key within one second, because the reservation then ends.
    * @returns the key for which the permit is reserved; undefined when no key waits.
    */
   leave(accountId: number): string | undefined;
@@ -22,23 +19,16 @@ export interface AccountSemaphore {
 interface Account {
   used: number;
   readonly refused: Set<string>;
-  /**
-   * For each key with a reserved permit: the time at which the reservation ends. `leave` makes the reservation;
-   * `tryEnter` for the same key uses the reserved permit and ends the reservation early.
-   */
+  /** For each key with a reserved permit: the time at which the reservation ends. */
   readonly reserved: Map<string, number>;
 }
 
-/**
- * A reservation ends after this time, even if `tryEnter` has not taken the reserved permit. Otherwise the permit could
- * stay reserved forever, because the message that wakes the webhook or trial send may be lost or reach another process.
- */
+/** A reservation ends after this time, because the message that wakes the waiting key may be lost. */
 const RESERVED_MS = 1000;
 
 /**
  * Opens a semaphore that limits each account separately.
- * @param permitsPerAccount for each account, the maximum number of webhooks or trial sends that this process works on
- * at the same time.
+ * @param permitsPerAccount maximum number of webhooks and trial sends of one account at the same time.
  */
 export function openAccountSemaphore(
   permitsPerAccount: number,

@@ -1,8 +1,6 @@
 /**
- * Prefetch of due attempts for one time slice. The first batch has at most one attempt per lane (concurrent consumer).
- * The maximum size of a batch doubles with each further batch, up to 64 attempts. The next batch is claimed while the
- * previous batch is sent. Thus only a few attempts are claimed for a slow receiver, and the deliveries to a fast
- * receiver seldom wait for the database.
+ * Prefetch of due attempts for one time slice. The maximum size of a batch starts at the number of lanes and doubles up
+ * to 64 attempts. So few attempts are claimed for a slow receiver, and a fast receiver seldom waits for the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
@@ -77,8 +75,7 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
     refilling = refill().finally(() => {
       refilling = undefined;
     });
-    // A refill may fail while no lane awaits the refill. Without this handler, the unhandled rejection would end the
-    // process. The next `take` starts another refill.
+    // Without this handler, a failed refill would end the process when no lane awaits the refill.
     refilling.catch(() => undefined);
   };
   return {
@@ -102,8 +99,7 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
       if (taken === 0) allDone.resolve();
     },
     end: async () => {
-      // A failed refill has added nothing to `ready`. Attempts that a failed refill has claimed can be claimed again
-      // when their lease ends.
+      // Ignores a failed refill: its attempts can be claimed again when their lease ends.
       await refilling?.catch(() => undefined);
       return ready.splice(0).map(({ claimed }) => claimed);
     },

@@ -90,8 +90,8 @@ const FIND_NEXT = `
   where id = $1 and is_enabled`;
 
 /**
- * Reads the receiver from the row of a webhook, even if the webhook was deleted.
- * @returns the receiver; undefined when the table `webhook` has no row with this id.
+ * Reads the receiver of a webhook, even if the webhook is marked as deleted.
+ * @returns the receiver; undefined when no webhook has this id.
  * @throws {Error} when the secrets or headers of the webhook cannot be decrypted.
  */
 export async function findReceiver(

@@ -50,14 +50,14 @@ export interface DeliveryServices {
 /** Milliseconds during which a slice starts new attempts. */
 const SLICE_MS = 2000;
 /**
- * After each group of this many attempts, a lane waits until the outcomes of these attempts are written. The wait is
- * back-pressure while the database is unavailable.
+ * After this many attempts, a lane waits until their outcomes are written. So sending stops while the database is
+ * unavailable.
  */
 const MAX_UNWRITTEN = 50;
 
 /**
- * Sends due attempts of a webhook during one time slice (R-I3). Afterwards releases the claims of the attempts that no
- * lane took, even if a lane has failed.
+ * Sends due attempts of a webhook during one time slice (R-I3). Then releases the claims of the remaining attempts,
+ * even if a lane has failed.
  * @returns whether the webhook may have more due attempts.
  * @throws the error of a failed lane.
  */

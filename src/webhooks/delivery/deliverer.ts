@@ -133,10 +133,7 @@ function toDelivery(
   };
 }
 
-/**
- * If the webhook is disabled, ends the attempts that still wait to be sent. For example, an attempt still waits when
- * the process that claimed it has died.
- */
+/** If the webhook is disabled, ends its waiting attempts, for example attempts that a dead process has claimed. */
 async function endLeftovers({ database }: DelivererServices, webhookId: string): Promise<void> {
   await withTransaction(database, async (transaction) => {
     const { rowCount } = await transaction.query(

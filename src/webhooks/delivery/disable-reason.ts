@@ -1,7 +1,4 @@
-/**
- * Texts for the email about a disabled webhook: why the service disabled the webhook, and the webhook's URL without the
- * parts that may be secret.
- */
+/** Texts for the email about a disabled webhook: the reason, and the URL without the parts that may be secret. */
 
 export type DisableReason =
   | { readonly kind: 'gone' }

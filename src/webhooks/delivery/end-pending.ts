@@ -6,8 +6,7 @@ const END = `
   update webhook_attempt set state = 'Failed', error = $2, claimed_until = null, date = clock_timestamp()
   where webhook_id = $1 and state = 'Pending' and (claimed_until is null or claimed_until < clock_timestamp())`;
 
-// Ends the failure period and the pause. If a manager enables the webhook again, failures disable it only after another
-// WEBHOOK_DISABLE_AFTER_DAYS days.
+// Ends the failure period and the pause, so that a re-enabled webhook has another WEBHOOK_DISABLE_AFTER_DAYS days.
 const FORGET_FAILURES = 'update webhook set failing_since = null, paused_until = null where id = $1';
 
 /**

@@ -1,12 +1,9 @@
 /**
- * Writes the outcomes of attempts in groups (R-I3). While one transaction writes a group, new outcomes wait. The next
- * transaction writes up to 500 of the waiting outcomes, even if they belong to different webhooks.
- * - After a fault of the service, such as an unreachable database, the write of the group is retried. Each retry leaves
- *   out the outcomes of attempts that ended at least `patienceMs` ago.
- * - After any other error, the outcomes of the group are written one by one. An outcome whose own write fails in this
- *   way is dropped immediately, because a retry would only delay the outcomes of other webhooks.
+ * Writes the outcomes of attempts in groups of at most 500 (R-I3).
+ * - After a transient fault, such as an unreachable database, the write is retried (see `patienceMs`).
+ * - After any other error, the outcomes are written one by one, and refused outcomes are dropped.
  *
- * If the outcome of an attempt is not stored, the message of the attempt is sent again under the same id.
+ * If an outcome is not stored, its webhook message is sent again under the same id.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTransientError } from '../../platform/database/dependency-error.ts';

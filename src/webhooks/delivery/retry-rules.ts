@@ -60,9 +60,9 @@ export function planNextStep(
 }
 
 /**
- * Plans the pause of a webhook (R-I3). If a receiver answers 429 or 503 with `Retry-After`, the pause delays not
- * only the refused message, but every message of the webhook except replays.
- * @returns length of the pause in milliseconds; 0 means no pause.
+ * Plans the pause of a webhook after status 429 or 503 with `Retry-After` (R-I3). The pause delays every message of the
+ * webhook except replays.
+ * @returns the pause in milliseconds; 0 means no pause.
  */
 export function planPause({ state, status, retryAfterMs }: TryEnd): number {
   const isOverloaded = state === 'Failed' && (status === TOO_MANY_REQUESTS || status === UNAVAILABLE);
@@ -94,9 +94,8 @@ const MAX_REPEAT_AGE_MS = 86_400_000;
 
 /**
  * Plans the repetition of an attempt after an internal error of the service (R-A15). Such an error shows nothing about
- * the receiver. Therefore the error uses up no attempt, and counts neither towards the pause nor towards the disabling
- * of the webhook. The receiver may already have the repeated message. To make repetitions rare, the delay grows with
- * the age of the message.
+ * the receiver, so the error uses up no attempt. The receiver may already have the message, so the delay grows with the
+ * age of the message.
  * @param ageMs age of the message; negative when clocks differ.
  * @returns milliseconds until the attempt is due again. If the message is older than a day, returns undefined, and the
  * attempt counts as failed.

@@ -58,8 +58,8 @@ const COUNT = `
 export function openBacklogLimit(maxPending: number, nowMillis: () => number): BacklogLimit {
   const counts = new Map<string, Count>();
   /**
-   * The count of a nearly full backlog is cached for a short time only. With an outdated count, the service could drop
-   * a message although the backlog has room for the message.
+   * The count of a nearly full backlog is reused only for a short time, because an outdated count could drop messages
+   * needlessly.
    */
   const maxAgeMs = ({ pending }: Count, isFull: boolean): number =>
     !isFull && pending > maxPending * FULL_SHARE
@@ -70,8 +70,7 @@ export function openBacklogLimit(maxPending: number, nowMillis: () => number): B
     nowMillis() - count.countedMillis > maxAgeMs(count, isFull) ||
     count.addedSince >= Math.min(MAX_ADDED, maxPending / 10);
   const refresh = async (transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<void> => {
-    // A cache that is too large is cleared. All `webhooks` are then counted, because `isStale` is true for a webhook
-    // without a cached count.
+    // A cache that is too large is cleared. All `webhooks` are then counted again.
     if (counts.size > MAX_ENTRIES) counts.clear();
     const stale = webhooks.filter(({ webhookId, isFull }) => isStale(counts.get(webhookId), isFull));
     if (stale.length === 0) return;

@@ -16,14 +16,12 @@ export interface DropRecorder {
   record(webhookId: string, message: Occurrence): void;
   /**
    * Closes the gaps of the webhooks in `ended`, then writes the recorded drops of all webhooks to the history.
-   * @param ended the ids of the webhooks whose gap ends because a message was stored after the dropped messages.
+   * @param ended ids of the webhooks for which a message was stored after the dropped messages.
    */
   write(ended: readonly string[]): Promise<void>;
 }
 
-// A gap stays open until the next message for its webhook is stored. An account may have a hundred webhooks whose
-// receivers are down, and the relay of the outbox waits until their gaps are stored. Therefore, each statement below
-// handles the gaps of all webhooks at once.
+// The relay of the outbox waits for these statements. So each statement handles the gaps of all webhooks at once.
 const WIDEN = `
   with hook as materialized (
     select webhook.id, account_id, event_type, coalesce(gap_event_id, gen_random_uuid()) as event_id, gap.*

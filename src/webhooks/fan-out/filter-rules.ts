@@ -1,15 +1,10 @@
 /**
- * Applies the filter of a webhook to an occurrence (R-I1). A filter lists sites, sources and variables; an occurrence
- * matches when it is about a listed site, source or variable. When nothing matches, no message is sent. When the data
- * of an occurrence contain a list of variables, the message has only the matching variables of this list. If these
- * variables are too many for one message, they are divided among several messages.
+ * Applies the filter of a webhook to an occurrence (R-I1). An occurrence matches when it is about a site, source or
+ * variable of the filter. Without a match, no message is sent.
  */
 import type { WebhookFilter } from '../webhook.ts';
 
-/**
- * The ids that a filter compares with its own ids. If a resource was moved, they include the ids of the old parent and
- * of the new parent.
- */
+/** Ids to compare with the ids of a filter. After a move, the old and the new parent are included. */
 export interface Concern {
   readonly variableId?: number;
   readonly sourceIds: readonly number[];
@@ -23,8 +18,8 @@ export interface Occurrence {
   /** Instant of the occurrence, as ISO 8601 in UTC. */
   readonly date: string;
   /**
-   * Plain JSON. When the data contain a list `variables`, a webhook gets only the elements of the list that match the
-   * filter of the webhook. If these elements are too many for one message, they are divided among several messages.
+   * Plain JSON. Of a list `variables`, a webhook gets only the elements that match its filter. A long list is divided
+   * among several messages.
    */
   readonly data: Readonly<Record<string, unknown>>;
   /**

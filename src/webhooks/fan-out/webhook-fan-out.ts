@@ -70,8 +70,8 @@ async function fanOut(
 }
 
 /**
- * @returns a function that converts messages to JSON. Several webhooks may get the same message, the whole occurrence,
- *   which the function converts only once.
+ * @returns a function that converts messages to JSON. Several webhooks may get `whole`, so the function converts
+ *   `whole` only once.
  */
 function jsonWriter(whole: Occurrence): (message: Occurrence) => string {
   let json: string | undefined;

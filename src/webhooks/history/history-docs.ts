@@ -39,7 +39,7 @@ const history = z
     error: z.string().exactOptional(),
     nextAttemptDate: instantSchema.exactOptional().meta({
       description:
-        'For a Pending attempt: the time at which it is due. For a Failed attempt: the time at which its message will be sent again.',
+        'For a Pending attempt: the time at which it is due. For a Failed attempt: the time of the next attempt.',
     }),
   })
   .meta({ id: 'WebhookHistory' }) satisfies z.ZodType<WebhookHistory>;

@@ -35,12 +35,12 @@ export interface ReplayServices {
 }
 
 /**
- * Plans one more attempt to deliver the message of a history entry (R-I5). The attempt is due immediately. Locks the
- * webhook until the transaction ends, so that nothing else can plan a replay or a retry of the message meanwhile.
+ * Plans an immediate new attempt to deliver the message of a history entry (R-I5). Locks the webhook, so nothing else
+ * can plan a replay or a retry of the message meanwhile.
  * @returns the new history entry, whose state is Pending.
- * @throws {DomainError} not_found when the account has no such webhook, or the webhook has no such entry; conflict when
- * the entry represents dropped messages, when the webhook is disabled, or when the message is already waiting or being
- * sent.
+ * @throws {DomainError}
+ * - not_found: the account has no such webhook, or the webhook has no such entry.
+ * - conflict: the webhook is disabled, the entry represents dropped messages, or the message is waiting or being sent.
  */
 export async function replayEntry(
   transaction: Transaction,

@@ -14,8 +14,10 @@ interface ValuePart {
   /** Whether the placeholder is `{{json path}}`, which keeps the quotes of strings. */
   readonly isQuoted: boolean;
   /**
-   * Where the placeholder is. In a JSON template: `inString` when it is inside a string, `asValue` when it is a whole
-   * value. In every other template: `text`.
+   * Where the placeholder is:
+   * - inString: inside a string of a JSON template.
+   * - asValue: a whole value of a JSON template.
+   * - text: in any other template.
    */
   readonly position: 'text' | 'inString' | 'asValue';
   readonly source: string;

@@ -32,8 +32,7 @@ export class LookupError extends Error {
 const LOOKUP_TRY_MS = 2000;
 const LOOKUP_TRIES = 2;
 const ADDRESS_TRY_MS = 1000;
-// A socket that is still not connected is destroyed this long after `timeoutMs` has passed. By then, `exchange` has
-// already reported the time-out.
+// A socket that is not connected is destroyed this long after `timeoutMs`. `exchange` reports the time-out earlier.
 const CLEANUP_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);

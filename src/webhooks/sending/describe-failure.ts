@@ -31,8 +31,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
 
 /**
  * Describes why an exchange failed (R-I4).
- * @param timeoutMs time-out of the attempt. If the attempt timed out, the returned reason states this time-out.
- * @returns the reason for the failure; undefined if the exchange ended with a 2xx response and without an error.
+ * @param timeoutMs time-out that the reason states when the attempt timed out.
+ * @returns the reason; undefined for a 2xx response without an error.
  */
 export function describeFailure({ answer, error }: Reply, timeoutMs: number): string | undefined {
   if (answer) return error ? describeBroken(error, timeoutMs) : describeStatus(answer.status);

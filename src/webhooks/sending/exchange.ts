@@ -81,8 +81,7 @@ function exchangeOnce(
       resolve({ ...(reading && { answer: reading.answer() }), ...(error && { error }), isStale });
       if (error || !reading?.isAtEnd()) request.destroy();
     };
-    // The timer calls `end` directly. Destroying the request would not be enough: if the request has no connection, it
-    // emits no event.
+    // The timer calls `end` directly, because a destroyed request without a connection emits no event.
     const timer = setTimeout(() => end(new TimeOutError()), timeoutMs);
     request.on('error', end);
     request.on('response', (response) => {

@@ -6,8 +6,7 @@ import { type ConnectOptions, connectGuarded } from './connect-guarded.ts';
 
 const MAX_FREE_PER_HOST = 4;
 const MAX_FREE = 64;
-// Time for which an idle connection is kept. Most servers keep an idle connection for a longer time, so few connections
-// are stale when they are reused.
+// An idle connection is closed after this time. Most servers wait longer, so few reused connections are stale.
 const FREE_MS = 4000;
 
 const POOL: http.AgentOptions = {

@@ -37,10 +37,7 @@ export interface SendOutcome extends AttemptOutcome {
 }
 
 export interface Sender {
-  /**
-   * Sends a message. The promise does not reject when the host name does not resolve, when the receiver fails, or when
-   * the template renders too large a body. In these cases, the outcome has the error.
-   */
+  /** Sends a message. If the message cannot be sent or the receiver fails, the promise resolves with the error. */
   send(target: WebhookTarget, message: Message): Promise<SendOutcome>;
   /** Closes all connections, including those with a request in progress. */
   close(): void;

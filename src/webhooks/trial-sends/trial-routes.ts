@@ -1,6 +1,6 @@
 /**
  * `/account/webhooks/test` (§4.4, R-I7), for MANAGER and ADMIN. A trial send is a test message with its state and
- * result. The routes store new trial sends and return stored ones. The deliverer sends the test messages.
+ * result. The routes store and return trial sends. The deliverer sends the test messages.
  */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
@@ -74,9 +74,8 @@ async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promi
 }
 
 /**
- * Stores a trial send. The trial send is signed with the given secret, else with the secret of the webhook `webhookId`,
- * else with a generated secret. The secret of a webhook signs only trial sends to the URL of this webhook. Therefore a
- * caller cannot obtain a signature with this secret for another receiver.
+ * Stores a trial send. The secret of a webhook signs only trial sends to its URL: a caller must not get a signature for
+ * another receiver.
  * @returns the id of the trial send. A generated secret is returned too, here and never again.
  */
 async function createTrial(

@@ -1,6 +1,6 @@
 /**
- * Runs trial sends (R-I7). A request to `POST /account/webhooks/test` creates a trial send: a test message for the
- * receiver that the request names. The role deliverer runs trial sends, because no other role may connect to receivers.
+ * Runs trial sends: test messages requested with `POST /account/webhooks/test` (R-I7). The role deliverer runs trial
+ * sends, because no other role may connect to receivers.
  */
 import type { Database } from '../../platform/database/database.ts';
 import { LEASE_MS, openRowLeases, type RowLeases } from '../../platform/database/row-leases.ts';

@@ -80,8 +80,7 @@ export async function getTrial(queryable: Queryable, accountId: number, id: stri
 }
 
 /**
- * @returns the secrets of the webhook `id` if the account has this webhook and the webhook's URL is `url`; otherwise
- * undefined (R-I7).
+ * @returns the secrets of the account's webhook `id` if the URL of the webhook is `url`; otherwise undefined (R-I7).
  */
 export async function findReusableSecrets(
   queryable: Queryable,

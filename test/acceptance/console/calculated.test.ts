@@ -14,10 +14,7 @@ list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))`;
 const DRAWING = `message("drawn by the script")\nplot(1:10)\n${DOUBLE}`;
 const SLOW = `Sys.sleep(25)\n${DOUBLE}`;
 
-/**
- * Time-out for an answer from R. The time-out is long, because R shares the processors with tests that run at the same
- * time.
- */
+/** Time-out for an answer from R. The time-out is long, because other tests use the processors at the same time. */
 const R_MS = 40_000;
 vi.setConfig({ testTimeout: 3 * R_MS });
 
@@ -107,7 +104,7 @@ test('console script: text keeps its order when the user types while the page re
   await close();
 });
 
-test('console script: a preview shows the result, the input windows, the messages and the plots; the history shows the reason for each save, and can restore an old script (R-H9, R-H12)', async () => {
+test('console script: a preview shows the plots of a script, and the history restores an old script (R-H9, R-H12)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
   const editor = page.getByRole('textbox', { name: 'R script' });
   await editor.fill(DRAWING);
@@ -218,7 +215,7 @@ test('console: a calculated variable is created from the page of its input, and 
   await close();
 });
 
-test('console script: a USER cannot create a calculated variable; without the permission to read a variable, a USER cannot open the script of this variable (R-B9)', async () => {
+test('console script: a USER cannot create a calculated variable, or open the script of an inaccessible variable (R-B9)', async () => {
   const { page, close } = await stack.open(USER, '/console/variables/new');
   await page.getByText('Only managers and administrators can create calculated variables.').waitFor();
   await page.goto(`${stack.origin}/console/variables/${doubledId}/script`);

@@ -1,6 +1,6 @@
 /**
- * The console can be used by keyboard alone: every element that Tab reaches is visible and shows the focus, and the
- * focus stays inside an open dialog.
+ * The console can be used by keyboard alone. Every element that Tab reaches shows the focus, and an open dialog keeps
+ * the focus.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,14 +27,8 @@ beforeAll(async () => {
 afterAll(() => stack?.close());
 
 /**
- * A script that runs in the page. `walk.stop()` returns the name of the focused control (null when the focus has left
- * the content) and a list of problems:
- * - The focused control is hidden from screen readers, not drawn, outside the window, or behind another part of the
- *   page.
- * - The previously focused control looks the same with and without the focus.
- *
- * The elements around a control count as part of the control's look, because a control that is not drawn itself, such
- * as a checkbox, shows the focus on these elements.
+ * A script that runs in the page. `walk.stop()` returns the name and the problems of the focused control. The check of
+ * its look includes the elements around it, because they draw a control such as a checkbox.
  */
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');

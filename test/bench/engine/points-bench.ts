@@ -1,8 +1,6 @@
 /**
- * Compares the writer of points (in process, with encoded batches, commit included) with raw COPY BINARY of the same
- * rows. COPY writes into a hypertable with the columns and chunk interval of `point`; the primary key of this
- * hypertable has the default fill factor. The writer and COPY take turns. In the primary key of both tables, each
- * measured variable lies between other variables.
+ * Compares the writer of points with raw COPY BINARY of the same rows into a similar hypertable. The primary key of
+ * this hypertable has the default fill factor. The writer and COPY take turns.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../../src/points/copy-codec.ts';
@@ -131,8 +129,8 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await createTwin(database, 'bench_point');
-  // Stores points of the variable LAST_ID in each table. LAST_ID is greater than the id of every measured variable.
-  // Without these points, the measured variables would be at the end of the indexes, where COPY is faster.
+  // Stores points of a variable with a higher id than every measured variable, because COPY is faster at the end of an
+  // index.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(
       `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

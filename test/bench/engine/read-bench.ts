@@ -1,6 +1,7 @@
 /**
- * Compares durations of reads over a year of 15-minute points. Reading the latest state of points with seven versions
- * is compared with reading points with one version. Reading past states is compared with reading the latest state.
+ * Compares durations of reads over a year of 15-minute points:
+ * - the latest state of points with seven versions and of points with one version
+ * - past states and the latest state
  */
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';

@@ -35,8 +35,8 @@ means <- tapply(ts$Values, hour, mean)
 list(TimeSeries = data.frame(Dates = as.integer(names(means)), Values = as.numeric(means)))`;
 const MEANS_POINTS = 96;
 /**
- * R code for a plain R process: runs the script `MEANS` repeatedly, and prints the median duration of a run in
- * milliseconds. The median leaves out the first runs.
+ * R code for a plain R process: prints the median duration of the script `MEANS` in milliseconds, without the first
+ * runs.
  */
 const IN_PLAIN_R = `inputVariables <- list(a = list(TimeSeries = data.frame(
   Dates = ${START_SECONDS}L + 900L * 0:${MEANS_POINTS - 1}L, Values = as.numeric(0:${MEANS_POINTS - 1}))))

@@ -1,8 +1,7 @@
 /**
- * Compares compressed points with the same number of uncompressed points: bytes, reads and revisions. The data are 40
- * variables with two years of 15-minute points and two superseded versions of each point. One year is compressed, and
- * the other year stays uncompressed. The bench measures the two years in alternation. BENCH_STORAGE_VARIABLES=4 or 400
- * makes the bench ten times smaller or larger; the 84 million rows of 400 variables take 20 GB of disk.
+ * Compares compressed points with uncompressed points: bytes, reads and revisions. 40 variables have two years of
+ * 15-minute points in three versions; one year is compressed. With BENCH_STORAGE_VARIABLES=400, the points take 20 GB
+ * of disk.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -21,8 +20,8 @@ import { type Figure, figure } from '../report.ts';
 
 const VARIABLES = Number(process.env.BENCH_STORAGE_VARIABLES ?? 40);
 /**
- * Number of chunks in which single days are revised. Each variable is revised at most once in each chunk, because a
- * second revision would no longer find compressed batches.
+ * Number of chunks in which single days are revised. A second revision of a variable in the same chunk would find no
+ * compressed batches.
  */
 const CHUNKS_OF_DAYS = 4;
 const ROUNDS = { read: 7, day: Math.min(20, (CHUNKS_OF_DAYS * VARIABLES) / 2), year: 7 };
@@ -217,8 +216,8 @@ async function compressYear(database: Database, { fromMicros, toMicros }: Year):
 }
 
 /**
- * Compresses the uncompressed rows of compressed chunks. The statistics of the last writes may arrive up to a second
- * late, so the function ends only after three consecutive attempts have compressed nothing.
+ * Compresses the uncompressed rows of compressed chunks. Statistics of writes arrive up to a second late, so the last
+ * three attempts must compress nothing.
  */
 async function compressRest(database: Database): Promise<void> {
   const settings = { quietSec: Number.MAX_SAFE_INTEGER, settleSec: 0 };

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --only fairness [--case RESOURCE,…]`: for each shared resource, measures the p95 of an operation of
- * account B (R-A14) twice, with the same service process. During the first measurement, account B is alone (quiet p95).
- * During the second, account A causes its worst load. The limit: p95 during this load is at most 3 times the quiet p95.
+ * `npm run bench -- --only fairness [--case RESOURCE,…]`: measures the p95 of an operation of account B for each shared
+ * resource (R-A14). While account A produces its worst load, the p95 of B may be at most 3 times its p95 without this
+ * load (quiet p95).
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { addAccount, addUser } from '../../support/fixtures/accounts.ts';

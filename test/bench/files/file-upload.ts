@@ -1,7 +1,4 @@
-/**
- * File uploads for benchmarks: functions that create variables, upload a file with quarter-hourly rows over HTTP, and
- * wait until the rows are ingested.
- */
+/** Functions for benchmarks that upload files with quarter-hourly rows over HTTP. */
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';
 import { createVariable } from '../../support/fixtures/structure.ts';

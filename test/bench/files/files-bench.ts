@@ -1,7 +1,6 @@
 /**
- * Measures uploads of Standard Files over HTTP: the rows per second from the start of the upload until the last row is
- * readable, and the delay of the service's event loop during this time. In each round, the speed is compared with a
- * second measurement:
+ * Measures uploads of Standard Files over HTTP: the rows per second until the last row is readable, and the delay of
+ * the event loop. Each round compares the speed with a second measurement:
  * - CSV: COPY of the same text (as by \copy in psql) into a hypertable with the columns and chunk interval of `point`.
  * - Workbook: exceljs's streaming reader, which reads the workbook and stores nothing.
  */

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { childrenOf } from '../../support/processes.ts';
 
 /**
- * @returns by how much resident memory grows during `work`: the sum of the peaks of the process and each of its
- *   children, minus their resident memory before `work`.
+ * @returns the growth of resident memory in MB: the peaks of the process and its children during `work`, minus their
+ *   memory before `work`.
  */
 export async function memoryGrowth(pid: number, work: () => Promise<unknown>): Promise<number> {
   const pids = [pid, ...childrenOf(pid)];

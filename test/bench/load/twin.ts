@@ -1,7 +1,4 @@
-/**
- * A hypertable with the columns and the chunk interval of `point`. Benchmarks compare the speed of writes to `point`
- * with the speed of COPY into this hypertable.
- */
+/** A hypertable like `point`. Benchmarks compare writes to `point` with COPY into this hypertable. */
 import type { Database } from '../../../src/platform/database/database.ts';
 
 /** Drops and creates the table. */

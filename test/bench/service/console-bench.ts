@@ -1,8 +1,6 @@
 /**
- * Measures the console in Chromium, on loopback: the time until the console can be used, the time until a year of
- * points is drawn, and the time until a million points are drawn. Also measures the size of the first view, the frames
- * per second while the period of the chart moves, and the memory of the page while points arrive. By default, points
- * arrive for 20 s; CONSOLE_BENCH_MINUTES sets a longer time.
+ * Measures the console in Chromium, on loopback: times, frames per second, the size of the first view, and memory.
+ * While the memory is measured, points arrive for 20 s, or for CONSOLE_BENCH_MINUTES minutes.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -238,8 +236,7 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
 
 /**
  * @param minutes duration of the measurement.
- * @returns the times at which figures are printed, in minutes after the start: after the first minute, after every 15
- *   minutes and at the end. If the duration is less than 2 minutes, figures are printed only at the end.
+ * @returns the times at which figures are printed, in minutes after the start.
  */
 function minutesOfReport(minutes: number): readonly number[] {
   if (minutes < 2) return [minutes];

@@ -47,10 +47,7 @@ export async function benchHttpReads(database: Database, { api, http }: Measured
   }
 }
 
-/**
- * The SQL statement with which a read is compared. When `copyFormat` is set, COPY sends the result of the statement in
- * that format.
- */
+/** The SQL statement with which a read is compared. With `copyFormat`, COPY sends the result in that format. */
 interface Limit {
   readonly sql: string;
   readonly copyFormat?: 'csv' | 'binary';
@@ -145,8 +142,8 @@ function readBytes(address: string, agent: Agent, headers: Readonly<Record<strin
 }
 
 /**
- * Each round pushes points for the last day. The values of these points have one digit more than the values of the
- * previous round. Then the round reads the day until the size of the answer changes.
+ * Each round pushes values with one more digit for the last day. Then the round reads the day until the size of the
+ * answer changes.
  */
 async function benchCorrection(api: ApiClient, read: (query: string) => Promise<number>, id: number): Promise<Figure> {
   const day = `variableId=${id}&from=2025-12-31T00:00:00Z&to=2026-01-01T00:00:00Z&format=csv&displayLevel=ValueVariableDate`;

@@ -57,8 +57,8 @@ export async function benchPush(service: PushService): Promise<readonly Figure[]
 type Pair = readonly [ours: number, limit: number];
 
 /**
- * @param pushes number of concurrent pushes. Each push has ELEMENTS elements, and each element has READINGS readings.
- * @returns for each round, two rates in points per second: the rate of the pushes, then the rate of COPY.
+ * @param pushes number of concurrent pushes.
+ * @returns for each round, the rate of the pushes and the rate of COPY, in points per second.
  */
 async function compare(
   { api, database, accountId }: PushService,

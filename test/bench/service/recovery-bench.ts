@@ -1,14 +1,12 @@
 /**
- * Measures recovery after kill -9. Each role is a process of its own. Under load, one role at a time is killed and
- * started again immediately. After each kill, the benchmark sends pushes, and measures the time until each stage works
- * again:
+ * Measures recovery after kill -9. Under load, one role at a time is killed and started again. After each kill, pushes
+ * show how long each stage takes to work again:
  * - push: a push is accepted.
  * - computed: the point computed from a push is stored.
  * - webhook: the webhook message of a push arrives.
  * - watch: WatchPoints sends the point of a push.
  *
- * Each stage needs only some of the roles (NEEDED). The result of a stage is the median of the times measured after a
- * kill of one of its roles. This result is compared with a target.
+ * The result of a stage is the median of the times after a kill of a role that the stage needs (NEEDED).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';
@@ -37,10 +35,7 @@ const SCRIPT =
 /** Target for the median recovery time of each stage under load, in seconds. */
 const LIMITS = { push: 3, computed: 5, webhook: 5, watch: 3 } as const;
 type Stage = keyof typeof LIMITS;
-/**
- * The roles that each stage needs. The result of a stage uses only times that were measured after one of these roles
- * was killed.
- */
+/** The roles that each stage needs. Only kills of these roles count for the result of the stage. */
 const NEEDED: Readonly<Record<Stage, readonly Role[]>> = {
   push: ['api'],
   computed: ['ingester', 'calculator'],
@@ -51,8 +46,8 @@ type Times = Readonly<Record<Stage, number>>;
 
 interface Probe {
   /**
-   * Sends pushes until some push has reached each stage, but for at most MAX_RECOVERY_MS.
-   * @returns for each stage, the seconds until a push first reached it, or MAX_RECOVERY_MS in seconds if none did.
+   * Sends pushes until every stage works, but for at most MAX_RECOVERY_MS.
+   * @returns the seconds until each stage worked; for a stage that did not work, MAX_RECOVERY_MS in seconds.
    */
   measure(): Promise<Times>;
   close(): Promise<void>;

@@ -1,10 +1,7 @@
 /**
- * Measures reads from a structure of a million variables. The time to read a filtered page over HTTP is compared with
- * the time of the SELECT of this page on a bare connection. The HTTP client and the database client are in this
- * process, keep their connections open and use no compression. The time to read the same page by `fetch` with gzip is
- * also compared with the time of the SELECT. The bench also measures how long it takes to find the targets of a push of
- * 10,000 elements by serial number and mappingConfig. The limit is 200 ms when the targets are looked up in the
- * database, and 20 ms when the targets are cached.
+ * Measures reads from a structure of a million variables:
+ * - pages: the time to read a filtered page over HTTP, compared with the SELECT of this page
+ * - targets: the time to find the targets of a push of 10,000 elements, compared with LOOK_UP_MS and CACHED_MS
  */
 import http from 'node:http';
 import pg from 'pg';
@@ -20,8 +17,8 @@ const VARIABLES = 1000;
 const ELEMENTS = 10_000;
 const ROUNDS = 40;
 /**
- * Number of rounds before the first measured round. During these rounds, V8 compiles the service's code and the
- * database fills its caches.
+ * Number of rounds before the first measured round. In these rounds, V8 compiles the code and the database fills its
+ * caches.
  */
 const WARM_UP = 60;
 const LOOK_UP_MS = 200;
@@ -122,10 +119,7 @@ async function benchPages(
   return figures;
 }
 
-/**
- * Sends a GET request without `Accept-Encoding`, so that the answer is not compressed. The bench compares the request
- * with a SELECT, whose rows are not compressed either.
- */
+/** Sends a GET request without `Accept-Encoding`. The answer is then not compressed, and neither are the rows of the SELECT. */
 function getJson(url: string, agent: http.Agent, token: string): Promise<readonly unknown[]> {
   return new Promise((resolve, reject) => {
     const request = http.get(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
@@ -166,7 +160,7 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 
 /**
  * Measures how long `work` takes, in milliseconds.
- * @param work the function to measure. It returns how many rows it found, or how many hundreds of targets.
+ * @param work returns how many rows, or how many hundreds of targets, it found.
  * @throws {Error} when the returned number is not PAGE.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {

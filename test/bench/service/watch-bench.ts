@@ -67,10 +67,7 @@ async function openMany(reader: GrpcReader, variableIds: readonly number[]): Pro
   return watchers;
 }
 
-/**
- * @param firstValue value of the first point. The date of each further point is one minute later, and its value is
- *   greater by one.
- */
+/** @param firstValue value of the first point. Each further value is greater by one. */
 async function measureDelays(api: ApiClient, reader: GrpcReader, variableId: number, firstValue: number) {
   const watcher = openWatcher(reader, { variableIds: [variableId] });
   await watcher.begun();
@@ -128,8 +125,8 @@ async function idleMs(pid: number): Promise<number> {
 }
 
 /**
- * @returns user and system time in ticks: fields 14 and 15 of proc_pid_stat(5). The function counts the fields from the
- * end of the process name (field 2), because the name may contain spaces.
+ * @returns user and system time in ticks: fields 14 and 15 of proc_pid_stat(5). The process name (field 2) may contain
+ *   spaces, so the function counts from the end of this name.
  */
 function readTicks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

@@ -1,7 +1,6 @@
 /**
- * Compares two ways to deliver messages, in messages per second. The first way is the whole deliverer (claim, sign,
- * send, write history). The second way is a bare loop that signs and posts the same bodies over the same number of
- * persistent connections. The receivers run in a process of their own.
+ * Compares the deliverer with a bare loop that only signs and posts the same bodies, in messages per second. The
+ * receivers run in a process of their own.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -155,7 +155,7 @@ describe('accounts: PUT /account', () => {
 
 describe('accounts: features and secondary accesses of the account', () => {
   it.each(['/account/features', '/account/secondaryAccesses'])(
-    'a manager can read %s, and every entry of the answer has the level Admin; a USER gets 403 (§4.1, R-C3)',
+    'a manager can read %s, but a USER gets 403 (§4.1, R-C3)',
     async (path) => {
       const { status, body } = await api.manager.get<readonly Account[]>(path);
       expect(status).toBe(200);
@@ -166,7 +166,7 @@ describe('accounts: features and secondary accesses of the account', () => {
     },
   );
 
-  it('a feature has the level that the operator set for the account; if the operator has not set a level, it is Admin (§4.1)', async () => {
+  it('a feature has the level that the operator set for the account; the default is Admin (§4.1)', async () => {
     await api.database.query(`insert into account_feature values ($1, 'Feature', 2, 'Read')`, [api.accountId]);
     const { body } = await api.manager.get<readonly Account[]>('/account/features');
     expect(body.find(({ id }) => id === 2)).toMatchObject({ level: 'Read' });
@@ -198,7 +198,7 @@ describe('accounts: the signed-in user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('signing out everywhere revokes all refresh tokens of the user, and all access tokens except tokens issued in the same second as the sign-out (R-B5)', async () => {
+  it('signing out everywhere revokes refresh tokens, and revokes access tokens that were issued in an earlier second (R-B5)', async () => {
     await addPerson(api, 'leaver');
     const leaver = await signInPerson(api, 'leaver');
     const request = async (form: Readonly<Record<string, string>>) => {
@@ -278,7 +278,7 @@ describe('accounts: the audit trail', () => {
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);
   });
 
-  it('shows a change to a user in the account of that user, not in the account of the ADMIN who made the change (R-A5, R-B8)', async () => {
+  it('lists a change to a user by an ADMIN in the account of this user (R-A5, R-B8)', async () => {
     const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
     await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
     await admin.post(`/account/user/${stella}/lock`, { isLocked: true });

@@ -325,7 +325,7 @@ describe('accounts: GET /account/users/visibleToMe', () => {
     expect(mine[0]).toMatchObject({ userName: 'both', accountIds: [api.accountId] });
   });
 
-  it('AccountIds limits the list to users of the accounts with the given ids; the id of an account selects no user when the caller has no access to this account (§4.3, R-A5)', async () => {
+  it('AccountIds limits the list to users of the given accounts to which the caller has access (§4.3, R-A5)', async () => {
     const both = await signInPerson(api, 'both');
     const there = await visible(both, `?AccountIds=${api.otherAccountId}&SearchText=zoe`);
     expect(there.map(({ userName }) => userName)).toEqual(['foreign']);
@@ -355,7 +355,7 @@ describe('accounts: GET /account/usersForAccount/{id}', () => {
 describe('accounts: /account/users/account', () => {
   const path = '/account/users/account';
 
-  it('a manager of two accounts can add a user of the first account to the second, and then remove the user from the second (§4.3, R-C3)', async () => {
+  it('a manager of two accounts can add a user of one account to the other (§4.3, R-C3)', async () => {
     const both = await signInPerson(api, 'both');
     const zoe = await userIdOf(api, 'zoe');
     const body = { accountId: api.otherAccountId, userIds: [zoe] };

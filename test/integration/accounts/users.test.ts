@@ -271,7 +271,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it('a USER may not change claims; a MANAGER may change the claims of a member only if the MANAGER belongs to every account of the member (§4.2, R-B8)', async () => {
+  it("a MANAGER who is not in every account of a member cannot change the member's claims (§4.2, R-B8)", async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],
@@ -315,7 +315,7 @@ describe('accounts: claims', () => {
 });
 
 describe('accounts: the lock of a user', () => {
-  it('while a user is locked, the tokens of the user are refused, and GET of the user shows when the lock ends (§4.2, R-B5, R-B11)', async () => {
+  it('while a user is locked, the tokens of the user are refused (§4.2, R-B5, R-B11)', async () => {
     const locked = await api.signIn('lena', 'USER');
     const id = await userIdOf(api, 'lena');
     const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -353,7 +353,7 @@ describe('accounts: the lock of a user', () => {
     await api.manager.post(`/account/user/${uma}/lock`, { isLocked: false });
   });
 
-  it('after too many wrong passwords, GET shows the user as locked; when a manager unlocks the user, the user can sign in again (R-B11)', async () => {
+  it('a manager can unlock a user who was locked after too many wrong passwords (R-B11)', async () => {
     await addPerson(api, 'typo');
     const id = await userIdOf(api, 'typo');
     await api.database.query(`update app_user set sign_in_locked_until = now() + interval '1 h' where id = $1`, [id]);
@@ -363,7 +363,7 @@ describe('accounts: the lock of a user', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('a request to lock a user gets 400 when `isLocked` is missing or when `until` is invalid or past, and gets 409 when the user to lock is the caller; an `until` without a zone is read as UTC (R-B11, R-A11)', async () => {
+  it('is refused when the request is invalid, or when the user is the caller (R-B11, R-A11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect(await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * Tests how a backup is made, and how a backup is restored to a given instant. The tests run PostgreSQL's own programs
- * on database clusters that no other test file uses.
+ * Tests backups and restores. The tests run PostgreSQL's own programs on database clusters that no other test file
+ * uses.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -153,7 +153,7 @@ async function admin(name: 'backup' | 'backups' | 'restore', ...words: readonly 
 }
 
 describe('backup', () => {
-  it.concurrent('a restore to an instant keeps each write that was answered before the instant, and drops each later write; an accepted push that was not yet ingested at the instant is ingested after the restore (R-D1)', async () => {
+  it.concurrent('a restore to an instant keeps the writes answered before the instant, and drops later writes (R-D1)', async () => {
     const target = clusters.locate('restored');
     const lines = await admin('restore', backups(), target, '--to', instant);
     expect(lines.join(' ')).toMatch(/recovers every commit up to 2\S+Z, then accepts connections/);
@@ -203,7 +203,7 @@ describe('backup', () => {
     expect(lines[1]).toMatch(/^WAL is archived up to about 2\S+Z; WAL not archived yet: \d+ kB$/);
   });
 
-  it('refuses a directory that is not a backup directory; refuses a target that has files or is the cluster of a running server; refuses a restore command without the operand TARGET', async () => {
+  it('refuses a wrong backup directory, and a restore target that has files or is still in use', async () => {
     const foreign = join(clusters.directory, 'foreign');
     mkdirSync(foreign);
     writeFileSync(join(foreign, 'letter.txt'), 'private');

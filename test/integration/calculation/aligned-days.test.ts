@@ -68,7 +68,7 @@ test('calculation: without `alignTo`, a change to the input stores partial sums 
   ]);
 });
 
-test('calculation: with `alignTo` = Day, the run after a change to the input stores only the sums of whole days; a second run after the same change alters no sum (R-H6)', async () => {
+test('calculation: with `alignTo` = Day, a change to the input stores only sums of whole days (R-H6)', async () => {
   const variableId = await calculations.addCalculated(byDay({ alignTo: 'Day' }));
   const days = [0, 1, 2].map((day) => [day, 24]);
   for (const hour of [36, 36]) {

@@ -73,7 +73,7 @@ describe('calculation: granularity and aggregation of an input (R-H1)', () => {
     expect(await rowsFor(input(variableId, { granularity: 'Day' }), [START])).toEqual([[0, 276]]);
   });
 
-  test('daily buckets begin at midnight in the time zone of the source; the day of the clock change in spring has 23 hours (R-H6)', async () => {
+  test("daily buckets begin at midnight in the source's time zone, even after a clock change (R-H6)", async () => {
     await setZone('Europe/Brussels');
     const spring = Date.UTC(2026, 2, 28, 23) * 1000;
     const variableId = await store.addVariable({ isVersioned: true });
@@ -147,7 +147,7 @@ describe('calculation: versions of an input, selected as in a read (R-G2)', () =
     [{ horizon: 'P1D' }, 'no value', []],
     [{ tags: 'quality:estimated' }, 'no value', []],
   ])(
-    'if a date got the value 1 with the VersionTag V1, and later 2 with V2, an input with %j selects %s (R-G2)',
+    'of the value 1 (VersionTag V1) and the later value 2 (V2), an input with %j selects %s (R-G2)',
     async (members, _what, values) => {
       const rows = await rowsFor(input(await both(), members), [START]);
       expect(rows?.map((row) => row[1])).toEqual(values);
@@ -241,7 +241,7 @@ describe('calculation: several formulas (R-H1)', () => {
     };
   };
 
-  test('each formula runs for the changed dates in its validity period, and reads all points of its window, including points outside the validity period (R-H1)', async () => {
+  test('each formula runs for the changed dates in its validity period, but reads its whole window (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const jobs = await calculations.jobsFor(variableId, [NOON - 3 * HOUR, NOON + 3 * HOUR]);
@@ -255,7 +255,7 @@ describe('calculation: several formulas (R-H1)', () => {
     ]);
   });
 
-  test('a change runs the formula that is valid at the changed date, and also every other formula whose window includes the changed date (R-H1)', async () => {
+  test('a change runs the valid formula, and every formula whose window includes the changed date (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const scriptsFor = async (at: number) => (await calculations.jobsFor(variableId, [at])).map((job) => job.script);
@@ -264,7 +264,7 @@ describe('calculation: several formulas (R-H1)', () => {
     expect(await scriptsFor(NOON - HOUR)).toEqual(['before', 'after']);
   });
 
-  test('when one run has two formulas, a result is stored only if its date is in the validity period of the formula that returned the result (R-H1)', async () => {
+  test('a result is stored only if its date is in the validity period of its formula (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     await calculations.change(source, [NOON]);
@@ -277,7 +277,7 @@ describe('calculation: several formulas (R-H1)', () => {
     expect((await store.read(variableId)).map(({ date }) => date)).toEqual(seconds.map((second) => second * 1e6));
   });
 
-  test('when an input makes a run exceed the maximum number of input points, the error names the input and the formula (R-H1)', async () => {
+  test('when a run has too many input points, the error names the input and the formula (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     await calculations.change(source, [NOON]);
@@ -323,7 +323,7 @@ describe('calculation: schedules (R-H5)', () => {
     return variableId;
   };
 
-  test('a schedule fires at its local time in the time zone of the source; when the clock change skips this local time, the schedule fires once, at the clock change (R-H5)', async () => {
+  test('when the clock change skips the local time of a schedule, the schedule fires once (R-H5)', async () => {
     await setZone('Europe/Brussels');
     const variableId = await addScheduled(scheduled('30 2 * * *'), '2026-03-28T12:00:00Z');
     await fireAt('2026-03-29T00:59:59Z');
@@ -396,7 +396,7 @@ describe('calculation: schedules (R-H5)', () => {
 });
 
 describe('calculation: a chain of calculations (R-H11)', () => {
-  test('if formulas are edited so that one change of an input reaches a variable twice, the second run of the variable fails with the outcome `loop` (R-H11)', async () => {
+  test('when one change reaches a variable twice, the second run fails with the outcome `loop` (R-H11)', async () => {
     const source = await addHourly(1);
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));
     const first = await calculations.addCalculated(passOn(source));

@@ -85,7 +85,7 @@ describe('calculations: the search for cycles (R-H1)', () => {
     await expect(refused).rejects.toMatchObject({ message: `variables ${named.join(' -> ')} would form a cycle` });
   });
 
-  test('finds no cycle when a variable is saved again, when the inputs form a diamond, or when a variable reads its own earlier points', async () => {
+  test('finds no cycle when inputs form a diamond or a variable reads its own earlier points', async () => {
     const [raw, left, right, end] = [
       await addVariable(),
       await addVariable(),
@@ -105,10 +105,7 @@ describe('calculations: the search for cycles (R-H1)', () => {
 });
 
 describe('calculations: saves of one account are serialised (R-H1)', () => {
-  /**
-   * Holds the lock of the account's graph until the returned function is called. A process that saves a declaration
-   * holds the same lock.
-   */
+  /** Blocks saves of declarations in the account until the returned function is called. */
   async function holdGraph(): Promise<() => Promise<void>> {
     const gate = Promise.withResolvers<void>();
     const isHeld = Promise.withResolvers<void>();

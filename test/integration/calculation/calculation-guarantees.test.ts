@@ -96,14 +96,13 @@ describe('calculation: merging of triggers', () => {
 });
 
 describe('calculation: a chain of five variables', () => {
-  test('one forced update of the five variables causes one run of each variable, in the order of the chain, although workers try to claim the last variable first (R-H5)', async () => {
+  test('runs each variable once, in the order of the chain, after one forced update (R-H5)', async () => {
     const dates = Array.from({ length: QUARTERS }, (_, quarter) => START + quarter * (HOUR / 4));
     const source = await addInput(dates.map((date, quarter) => [date, quarter]));
     const chain: number[] = [];
     for (let link = 0; link < CHAIN; link += 1)
       chain.push(await calculations.addCalculated(reader(chain.at(-1) ?? source)));
-    // Requests a run of each variable. Each run also triggers the next variable of the chain; this trigger is merged
-    // into the request that already waits.
+    // Each run also triggers the next variable. This trigger is merged into the request that already waits.
     await forceRuns(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
       // Tries to claim the variables in reverse order. Nevertheless, each variable must run only after its input.
@@ -165,7 +164,7 @@ describe('calculation: repeated runs', () => {
     ['its account gives back a slot borrowed from another account', false],
     ['the calculator stops', true],
   ])(
-    'a run is repeated when it loses its database session just before %s; the lost attempt is not counted as an attempt (R-A15)',
+    'a run that loses its database session just before %s is repeated as the same attempt (R-A15)',
     async (why, isStopping) => {
       const source = await addInput();
       const variableId = await calculations.addCalculated(reader(source));
@@ -225,7 +224,7 @@ describe('calculation: faults of a sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('the third sandbox fault of a script ends the run with the outcome `breaks_sandbox`, and so does each later fault; editing the script resets the number of faults (R-H7, R-H8)', async () => {
+  test('the third sandbox fault of a script ends the run with the outcome `breaks_sandbox` (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [
@@ -274,7 +273,7 @@ describe('calculation: a variable that reads its own output', () => {
 });
 
 describe('calculation: the default Version', () => {
-  test('is computed from the time at which the run was claimed, and is the same for both formulas of the run (§9.4, R-H10)', async () => {
+  test('is computed from the time at which the run was claimed (§9.4, R-H10)', async () => {
     const source = await addInput();
     const variableId = await store.addVariable({ isVersioned: true });
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);

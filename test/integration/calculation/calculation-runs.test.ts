@@ -52,7 +52,7 @@ const addCalculated = (inputs: readonly Input[]): Promise<number> =>
   );
 
 describe('calculation: a variable that a change reaches by two paths', () => {
-  test('the variable waits for the run that the same change triggers on the longer path; it does not wait for a run that a later change triggers (R-H5)', async () => {
+  test('waits for the run on the longer path, but not for runs of later changes (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     const between = await addCalculated([{ variableId: input }]);
     const both = await addCalculated([{ variableId: input }, { variableId: between }]);
@@ -61,8 +61,7 @@ describe('calculation: a variable that a change reaches by two paths', () => {
     const first = await claim(between);
     await calculations.change(input);
     expect(await claim(both)).toBeUndefined();
-    // The first run of `between` ends. The second run of `between` was requested during the first run, and is claimed
-    // before the run of `both`.
+    // The first run of `between` ends. The second run of `between` is claimed before the run of `both`.
     await withTransaction(store.database, async (transaction) => {
       await transaction.query(`update calculation_run set state = 'Succeeded' where id = $1`, [first?.id]);
       await announcePoints(
@@ -129,7 +128,7 @@ describe('calculation: the versions of a run', () => {
 });
 
 describe('calculation: a forced update without dates', () => {
-  test('waits while `point_gate` is locked (for example, during the compression of a chunk), then requests a run whose first date is the first date of the input (R-H5)', async () => {
+  test('waits while `point_gate` is locked, then requests a run from the first date of the input (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input }]);
@@ -158,7 +157,7 @@ describe('calculation: a run that was abandoned', () => {
     store.database.query('update calculation_request set not_before_date = now() where variable_id = $1', [variableId]);
   const [OLD, NEW] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
   const force = (variableId: number, at: string) => forceRuns(store.database, [variableId], { from: at, to: at });
-  test('when the database restarts during a run, the run is repeated, and the abandoned attempt does not count (R-A15)', async () => {
+  test('is repeated after a restart of the database, and the abandoned attempt does not count (R-A15)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     for (let restart = 0; restart < MAX_ATTEMPTS + 1; restart += 1) {
@@ -178,7 +177,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a request for other dates that is made %s the abandoned run is requested again has attempt number 0, and waits for the same pause as the repetition (R-H5)',
+    'a request for other dates, made %s the repetition is requested, waits for the same pause (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);
@@ -197,7 +196,7 @@ describe('calculation: a run that was abandoned', () => {
     },
   );
 
-  test('when the last permitted attempt crashes, the run becomes Failed; a request for other dates gets its own run after a pause (R-H5, R-H8)', async () => {
+  test('becomes Failed after the last attempt; a request for other dates gets its own run (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     await force(variableId, OLD);
     const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
@@ -250,7 +249,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
   });
 
-  test('when the calculator of a run dies and the variable is then deleted, the run is not repeated (R-H5)', async () => {
+  test('is not repeated when its calculator dies and its variable is then deleted (R-H5)', async () => {
     const variableId = await addCalculated([]);
     await forceRuns(store.database, [variableId], {});
     await expect(calculations.runWith(variableId, () => Promise.reject(new Error('gone')))).rejects.toThrow();
@@ -266,7 +265,7 @@ describe('calculation: an update that a user stops', () => {
     withTransaction(store.database, (transaction) => stopUpdates(transaction, calculations.caller, variableIds));
   const message = 'stopped by u; to calculate the values later, force an update over the dates of this run';
 
-  test('the running script is aborted and stores nothing, a waiting request becomes a Failed run for the requested dates, and no further run starts (R-H5, R-H8)', async () => {
+  test('the running script stores nothing, and a waiting request becomes a Failed run (R-H5, R-H8)', async () => {
     const variableId = await addCalculated([]);
     const [OLD, NEW] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
     await forceRuns(store.database, [variableId], { from: OLD, to: OLD });
@@ -331,7 +330,7 @@ describe('calculation: an update that a user stops', () => {
 });
 
 describe('calculation: a wave (all runs that one change triggers)', () => {
-  test('shows which variable triggered which other variable; each run names the inputs whose change triggered the run (R-H8)', async () => {
+  test('shows which variable triggered which other variable (R-H8)', async () => {
     const [first, second] = [
       await store.addVariable({ isVersioned: false }),
       await store.addVariable({ isVersioned: false }),

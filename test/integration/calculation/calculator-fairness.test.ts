@@ -108,7 +108,7 @@ async function timeRuns(accountId: number, id: number): Promise<readonly number[
 const p95 = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0.95) - 1] ?? Number.NaN;
 
 describe('calculator: accounts', () => {
-  test('while another account fills the calculator with sleeping scripts and previews, the p95 delay of runs stays below 3 × the delay on an idle calculator + 150 ms (R-A14)', async () => {
+  test('while another account is busy, the p95 delay of runs is below 3 × the idle delay + 150 ms (R-A14)', async () => {
     start();
     const honest = await addVariable(other);
     const quiet = p95(await timeRuns(other, honest));
@@ -138,7 +138,7 @@ describe('calculator: accounts', () => {
     await Promise.all(previews);
   });
 
-  test('when another account needs a borrowed slot back, the run in this slot is stopped, recorded and repeated, and the stopped run does not count as an attempt (R-K2, R-A14)', async () => {
+  test('a run in a borrowed slot is stopped and repeated when the lending account needs the slot (R-K2, R-A14)', async () => {
     start();
     let isPatient = false;
     const script: Script = (signal) => (isPatient ? Promise.resolve(ok([1])) : sleep(signal));
@@ -167,7 +167,7 @@ describe('calculator: accounts', () => {
     });
   });
 
-  test('a triggered run starts before at least half of the waiting background runs (such as forced runs) of the same account (R-H5, R-A14)', async () => {
+  test('a triggered run starts before at least half of the waiting background runs of its account (R-H5, R-A14)', async () => {
     start({ concurrency: 1 });
     const order: number[] = [];
     const note = async ({ id, ms }: { id: () => number; ms: number }) => {
@@ -208,7 +208,7 @@ describe('calculator: previews', () => {
       signal,
     );
 
-  test('a preview is refused within 20 s if no calculator is running, but not if a calculator already executes its script (R-H9, R-A5)', async () => {
+  test('a preview is refused within 20 s if no calculator is running (R-H9, R-A5)', async () => {
     // The first preview takes the only slot of the calculator. So the calculator cannot run the second preview, even if
     // the calculator's sweep finds the second preview in the database.
     start({ concurrency: 1 });
@@ -236,7 +236,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('a request for sample data: when R returns no data, the error names the size limit; when no formula is valid for the requested dates, the error names these dates (R-H9)', async () => {
+  test('when a request for sample data fails, the error names the size limit, or the dates for which no formula exists (R-H9)', async () => {
     start();
     const { signal } = new AbortController();
     const variableId = await addVariable(store.accountId);
@@ -275,7 +275,7 @@ describe('calculator: previews', () => {
     await eventually('the next run', async () => (await runsOf(next)).length === 1);
   });
 
-  test('an account may have 20 previews at a time, and further previews are refused with queue_full; previews that a killed process left behind do not count (R-H9, R-A14)', async () => {
+  test('an account may have 20 previews at a time; further previews are refused with queue_full (R-H9, R-A14)', async () => {
     start();
     const variable = await addVariable(store.accountId, sleep);
     const client = new AbortController();

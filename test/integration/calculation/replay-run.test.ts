@@ -144,7 +144,7 @@ test('replay: a run that ended before its script started cannot be replayed, bec
   expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no recorded declaration') });
 });
 
-test('runs: after versions were removed, `historyFrom` is the first instant with a complete state; a run records `historyFrom` for an input whose `asOf` is before this instant, but not for an input whose `asOf` is after this instant (R-F9, R-H8)', async () => {
+test('runs: an input records `historyFrom` only if its `asOf` is before the instant from which the history is complete (R-F9, R-H8)', async () => {
   await setFactor(2);
   const variableId = await store.addVariable({ isVersioned: true, versionLimit: 1 });
   for (const value of [1, 2]) await store.write(variableId, [[START, value]]);

@@ -38,7 +38,7 @@ async function workbookOf(response: Response): Promise<Excel.Workbook> {
 }
 
 describe('files: the download of row errors', () => {
-  it('when the `Accept` header asks for xlsx, the download is a workbook; when the header asks for JSON, the download is CSV with the same rows (R-E1)', async () => {
+  it('the download is a workbook if `Accept` asks for xlsx, otherwise CSV with the same rows (R-E1)', async () => {
     const rows = Array.from({ length: ERRORS }, (_, row) => `${variableId},=1+${row},x\n`).join('');
     const { id } = await stack.ended(await stack.upload('wröng.csv', `variable_id,date,value\n${rows}`));
     const workbookAnswer = await get(`/storage/${id}/errors`, `text/html, ${XLSX_TYPE}, */*;q=0.1`);

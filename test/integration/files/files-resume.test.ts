@@ -123,7 +123,7 @@ describe('files: a file that is being processed when the structure changes', () 
 });
 
 describe('files: a file whose processing is interrupted or runs twice', () => {
-  it('its processing resumes after a stop, neither loses nor repeats a row, and causes one FileIngested event (R-E5, R-K2, R-I2)', async () => {
+  it('its processing resumes after a stop and stores each row exactly once (R-E5, R-K2, R-I2)', async () => {
     const fileId = await stack.upload('a.csv', csv);
     const stopped = new AbortController();
     stopped.abort();
@@ -182,7 +182,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
     await expectOnce(fileId);
   });
 
-  it('is Failed after ten failed attempts without progress; attempts that end because of a full disk, a kill or a stop do not count (R-A15)', async () => {
+  it('is Failed after ten failed attempts without progress; a full disk or a stop does not count (R-A15)', async () => {
     const fileId = await stack.upload('d.csv', csv);
     await stack.api.database.query('update stored_file set attempts = 8 where id = $1', [fileId]);
     const failing = (error: Error) => ({
@@ -206,8 +206,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
       }
     }
     await expect(ingest(undefined, { parse: failingAfterOne })).rejects.toThrow('later');
-    // Storing the first chunk reset the number of failed attempts. The failure after that chunk was number 1, so this
-    // loop begins with number 2.
+    // Starts at 2: the stored chunk reset the number of failed attempts, and the failure after the chunk was number 1.
     for (let count = 2; count < 10; count += 1) await expect(ingest(undefined, bug)).rejects.toThrow('a bug');
     expect(await stack.status(fileId)).toMatchObject({ state: 'Processing' });
     await ingest(undefined, bug);
@@ -229,8 +228,8 @@ it('files: a file that crashes its parser twice is Failed, and the ingester cont
 });
 
 /**
- * @returns a small workbook. Each row has a long version and long tags, and no two rows have the same combination. The
- * parser makes a key from each combination; together the keys take hundreds of megabytes.
+ * @returns a small workbook for which the parser needs hundreds of megabytes: each row has a new combination of a long
+ *   version and long tags.
  */
 function makeMemoryBomb(): Buffer {
   const numbers = Array.from({ length: 40 }, (_, index) => index);
@@ -270,7 +269,7 @@ it('files: the files of an account are processed in the order in which their upl
   expect(rows).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
 });
 
-it('files: if pushes to the same variables are waiting when the processing of a file begins, the rows of the file are written only after these pushes (R-D6)', async () => {
+it('files: the rows of a file are written only after earlier pushes to the same variables (R-D6)', async () => {
   const { database, accountId } = stack.api;
   const addBatch = (variables: string) =>
     database.query(`insert into push_batch (account_id, rows, variables) values ($1, '', $2)`, [accountId, variables]);

@@ -177,16 +177,13 @@ describe('files: an attachment whose name suggests a data file', () => {
     ['a.csv.gz', 'Content-Encoding: gzip'],
     ['a.tsv', 'ends in .csv'],
     ['a.parquet', 'as a .csv or .xlsx file'],
-  ])(
-    '%s is stored; both the answer to the upload and the status of the file say how to upload the file as data (R-E1)',
-    async (filename, advice) => {
-      const answer = await stack.post(`/storage?filename=${filename}`, 'x', { 'content-type': 'application/gzip' });
-      expect(answer.headers.get('File-Kind')).toBe('Attachment');
-      expect(answer.headers.get('File-Advice')).toContain(advice);
-      const status = await stack.status((await answer.json()) as string);
-      expect(status).toMatchObject({ state: 'Stored', advice: answer.headers.get('File-Advice') });
-    },
-  );
+  ])('%s is stored with advice on how to upload the file as data (R-E1)', async (filename, advice) => {
+    const answer = await stack.post(`/storage?filename=${filename}`, 'x', { 'content-type': 'application/gzip' });
+    expect(answer.headers.get('File-Kind')).toBe('Attachment');
+    expect(answer.headers.get('File-Advice')).toContain(advice);
+    const status = await stack.status((await answer.json()) as string);
+    expect(status).toMatchObject({ state: 'Stored', advice: answer.headers.get('File-Advice') });
+  });
 });
 
 describe('files: an uploaded file', () => {
@@ -327,7 +324,7 @@ describe('files: an uploaded file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('a user can have at most 3 open streams of progress events, for all files together; a fourth stream gets 429 until one of them is closed (R-A14)', async () => {
+  it('a user can have at most 3 open streams of progress events, for all files together (R-A14)', async () => {
     // Without an ingester, the files stay Queued, so their event streams stay open.
     await ingester.stop();
     const fileIds = [await stack.upload('one.csv', `${HEADER}\n`), await stack.upload('two.csv', `${HEADER}\n`)];
@@ -355,7 +352,7 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });
 
-  it('if at least one row of a variable is ingested, wherever the row is in the file, a webhook whose filter lists this variable is notified; otherwise the webhook is not notified (R-I1, R-I2)', async () => {
+  it('notifies a webhook with a filter only if a row of a listed variable is ingested (R-I1, R-I2)', async () => {
     const { accountId, database, parts } = stack.api;
     const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
     const addWebhook = async (variableId: number) => {
@@ -408,7 +405,7 @@ describe('files: an uploaded file', () => {
     expect(await read(variableId)).toMatchObject([{ date: '2019-03-02T06:00:00Z', rawValue: 2 }]);
   });
 
-  it('the progress of the file is sent as server-sent events; the last event has the final state of the file (R-E1)', async () => {
+  it('has a stream of progress events that ends with the final state of the file (R-E1)', async () => {
     const variableId = await newVariable();
     const rows = Array.from({ length: 100_000 }, (_, index) => `${variableId},${minute(index)},${index}\n`).join('');
     const fileId = await stack.upload('events.csv', `${HEADER}\n${rows}`);

@@ -1,7 +1,4 @@
-/**
- * REST and gRPC give the same result for the same parameters (R-G2). The test compares `ReadLast` with `GET /data` for
- * random requests.
- */
+/** For random requests, gRPC `ReadLast` gives the same result as REST `GET /data` (R-G2). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createGrpcReader, type GrpcReader, type PointRows, toFailure } from '../../support/clients/grpc-client.ts';

@@ -91,7 +91,7 @@ describe('grpc: ReadLast', () => {
     expect((await reader.readLast({ variableIds: [plain, versioned] })).unitIds).toEqual([KWH, 0]);
   });
 
-  it('refuses a request that has an invalid `count`, `horizon` or `relative_version`, or that names neither a variable nor a source; the error names the invalid fields (R-J3)', async () => {
+  it('refuses a request with invalid or missing fields; the error names these fields (R-J3)', async () => {
     const code = GrpcStatus.INVALID_ARGUMENT;
     const cases = [
       [{ variableIds: [plain], count: 50_001 }, ['count']],

@@ -1,6 +1,6 @@
 /**
- * Tests reflection with a client that does not have the proto: `buf curl` fetches every type from the server. Also
- * tests the health service of a server that is stopping.
+ * Tests reflection: `buf curl` fetches every type from the server. Also tests the health service while the server
+ * stops.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,4 @@
-/**
- * Tests which events end a watch, in which cases a watch is refused, and which outages a watch survives (R-B5, R-J2,
- * R-K2, R-K3).
- */
+/** Tests what ends a watch, when a watch is refused, and which outages a watch survives (R-B5, R-J2, R-K2, R-K3). */
 import type { Socket } from 'node:net';
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -225,7 +222,7 @@ describe('watch: a watch is refused', () => {
     });
   });
 
-  it('while the user who requests the watch has the maximum number of open watches; watches of other users do not count (R-J3)', async () => {
+  it('while its user has the maximum number of open watches (R-J3)', async () => {
     const request = { variableIds: [structure.variableId] };
     for (let count = 0; count < MAX_WATCHES; count += 1) await watch(request).begun();
     const refusal = await watch(request).ended();
@@ -261,8 +258,8 @@ describe('watch: an open watch', () => {
     const cutBefore = await countCut();
     const watcher = watch({ variableIds: [variableId], fromBeginning: true });
     watcher.pause();
-    // The watch first reads in a short transaction, which is cut because there are too many points for a short read.
-    // The watch then reads in a long transaction, which is cut because the reader stalls.
+    // The first, short read is cut because there are too many points. The second, long read is cut because the reader
+    // stalls.
     await eventually('both reads to be cut', async () => (await countCut()) >= cutBefore + 2);
     await noneIsOpen();
     watcher.resume();

@@ -61,7 +61,7 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
 }
 
 describe('watch: a write', () => {
-  it('if a write contains a date before the last stored date, or two versions of one date, a rewrite record stores the first and last date of the write; a write that only appends gets no rewrite record (R-J1)', async () => {
+  it('gets a rewrite record if a date precedes the last stored date or has two versions (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [
@@ -137,8 +137,8 @@ describe('watch changes: the changes after a position', () => {
     await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPositions), {
       numRuns: 40,
       examples: [
-        // One write stores two versions of one date and one version of a later date. It has a rewrite record because of
-        // the two versions. A position between these two dates is in the middle of this write.
+        // This write has a rewrite record, because one date has two versions. A position can be in the middle of the
+        // write.
         [
           true,
           [
@@ -149,8 +149,7 @@ describe('watch changes: the changes after a position', () => {
             ],
           ],
         ],
-        // The second write stores new versions of two dates, and has a rewrite record. A position between these two new
-        // versions is in the middle of the second write.
+        // The second write revises two dates, so it has a rewrite record. A position can be between the two revisions.
         [
           true,
           [
@@ -185,7 +184,7 @@ async function age(variableId: number, length: string): Promise<void> {
 }
 
 describe('watch: records of rewrites', () => {
-  it('records older than an hour are merged by day, and records older than 32 days into a single record; the same points are still found (R-J1)', async () => {
+  it('when old records are merged by day or into one, the same points are found (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],
@@ -215,7 +214,7 @@ describe('watch: records of rewrites', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('for rewrites without a record, migration 0029 creates one record per variable; a watch then finds the same points as if every rewrite had a record (R-J1)', async () => {
+  it('migration 0029 creates a record for earlier rewrites, so the same points are found (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [

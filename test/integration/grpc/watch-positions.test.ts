@@ -1,7 +1,6 @@
 /**
- * A watch that resumes at any position misses no stored point and repeats none (R-J1). Readers stop at any position and
- * resume there. Between the reads, the test rewrites points, replaces points that have the same VersionTag, removes
- * points, purges points to a limit, changes the versioning, merges rewrite records, and sets the clock back.
+ * A watch that resumes at any position misses no stored point and repeats none (R-J1). Between the reads, random events
+ * change the points, the rewrite records and the clock.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -92,8 +91,8 @@ async function read({ variableId }: World, reader: Reader, count: number): Promi
 }
 
 /**
- * Lets `hours` pass: subtracts `hours` from the times of all writes and from the readers' positions. A negative `hours`
- * makes these times later, as if the clock had been set back. Then merges the rewrite records.
+ * Moves all stored times back by `hours`, then merges the rewrite records. A negative `hours` acts like a clock that
+ * was set back.
  */
 async function pass({ variableId, readers }: World, hours: number): Promise<void> {
   const columns = {

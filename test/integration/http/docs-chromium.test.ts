@@ -1,7 +1,6 @@
 /**
- * Tests the page `/docs`. Some tests check the HTTP responses that deliver the files of the page. The other tests open
- * the page in a real browser and check what the page shows, which URLs the page requests, and how a reader tries out an
- * operation. With SCREENSHOTS=1 in the environment, the tests write screenshots to `.local/screenshots`.
+ * Tests the page `/docs`: the HTTP responses with its files, and the page in a real browser. With SCREENSHOTS=1 in the
+ * environment, the tests write screenshots to `.local/screenshots`.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -143,8 +142,7 @@ describe.skipIf(program === undefined)(
     it('requests nothing from other origins, and logs no error except the 401 of a call without a token (R-A9)', () => {
       const origins = new Set(chromium.requests.map((address) => new URL(address).origin));
       expect([...origins].filter((origin) => origin !== 'null')).toEqual([api.origin]);
-      // Ignores Chromium's advice on forms, and the 401 of the call without a token. The test fails if the page throws
-      // an exception or violates the Content-Security-Policy.
+      // Ignores Chromium's advice on forms, and the 401 of the call without a token.
       const refused = /"source":"network".*401|"source":"recommendation"|"code":"GenericIssue"/;
       expect(chromium.tab.complaints.filter((text) => !refused.test(text))).toEqual([]);
     });

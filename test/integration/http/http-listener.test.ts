@@ -1,7 +1,4 @@
-/**
- * The HTTP server of the app: how the server stops (R-K2), and how the server treats stalled connections, malformed
- * requests and slow bodies.
- */
+/** Tests how the HTTP server stops (R-K2) and how it treats stalled connections, malformed requests and slow bodies. */
 import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';

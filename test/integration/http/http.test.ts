@@ -176,8 +176,8 @@ describe('http: responses', () => {
     expect(await encoding('/sites', 'identity')).toBeUndefined();
     expect(await encoding(`/sites/${ids.siteId}`, 'gzip'), 'a small answer').toBeUndefined();
     expect(await encoding('/nowhere', 'gzip'), 'a small error').toBeUndefined();
-    // The cases cover all ways to compress an answer: the thread of the event loop compresses short answers, another
-    // thread compresses long answers, and hono's `compress` handles quality values and `deflate`.
+    // The cases cover all ways of compression: on the event loop (short answers), in another thread (long answers), and
+    // by hono's `compress` (quality values, `deflate`).
     for (const path of ['/sites', '/sources?displayLevel=Verbose&itemsPerPage=1000', '/openapi.json']) {
       const plain = await api.manager.get(path, { 'accept-encoding': 'identity' });
       for (const accepted of ['br, gzip', 'deflate;q=0.5, gzip;q=0.9', 'deflate']) {

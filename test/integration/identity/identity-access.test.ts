@@ -83,8 +83,7 @@ describe('identity: a bearer token', () => {
         keys: readonly { readonly kid: string; readonly n: string }[];
       };
       const [key] = keys;
-      // The case HS256 is the classic algorithm confusion: an attacker signs a token with HS256 and uses the public key
-      // as the shared secret.
+      // The case HS256: an attacker signs a token with the public key as the shared secret.
       const secret = createSecretKey(Buffer.from(key?.n ?? '', 'base64url'));
       const token =
         algorithm === 'none'

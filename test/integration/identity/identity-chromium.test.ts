@@ -34,10 +34,7 @@ const SCREENS: readonly Screen[] = [
 ];
 const ALL_SCREENS: readonly Screen[] = [...SCREENS, { ...PHONE, scheme: 'dark' }, { ...DESKTOP, scheme: 'light' }];
 
-/**
- * Issues and log entries about the page itself. Those about the network (statuses 400 and 401) or about a slow machine
- * are left out.
- */
+/** Issues and log entries about the page itself, not about the network (statuses 400 and 401) or a slow machine. */
 const ABOUT_A_PAGE =
   /"code":"(ContentSecurityPolicy|Generic|MixedContent|QuirksMode|Cookie)Issue"|"source":"(security|violation|rendering|javascript|deprecation)"/;
 
@@ -58,8 +55,7 @@ let tab: Tab;
 beforeAll(async () => {
   if (program === undefined) return;
   mailbox = await openMailbox();
-  // The client and the pages have different origins, in order to test the `form-action` of the pages. Browsers apply
-  // `form-action` to the address that a form is sent to, and also to the redirect from that address to the client.
+  // The client has its own origin, because browsers also apply `form-action` to the redirect to the client.
   app = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><title>App</title><h1>The App</h1>');
   });
@@ -115,7 +111,7 @@ async function keepScreenshot(name: string, layout: Screen): Promise<void> {
 }
 
 describe.skipIf(program === undefined)(
-  'identity pages in Chromium (these tests are skipped when Chromium is not installed: apt-get install chromium-headless-shell)',
+  'identity pages in Chromium (skipped if Chromium is missing: apt-get install chromium-headless-shell)',
   () => {
     describe.each(['en', 'fr', 'nl', 'de'] as const)('in the language %s', (language) => {
       const texts = PAGE_TEXTS[language];
@@ -123,7 +119,7 @@ describe.skipIf(program === undefined)(
       const shot = (name: string) => checkLayout(`${language}-${name}`);
       beforeAll(() => tab.speak(language));
 
-      it('without scripts, an invited user accepts the invitation, signs in with the mailed password and chooses a new password (§3, R-B2, R-B10)', async () => {
+      it('without scripts, an invited user signs in with the mailed password and chooses a new password (§3, R-B2, R-B10)', async () => {
         await api.manager.post('/account/invitations', { email, language });
         await tab.open(linkIn(await mailbox.next(email)));
         await tab.untilText(texts.acceptInvitation);
@@ -196,7 +192,7 @@ describe.skipIf(program === undefined)(
         await shot('expired');
       });
 
-      it('sign-out asks for confirmation, and a locked user who tries to sign in sees a message about the lock (R-B2, R-B11)', async () => {
+      it('sign-out asks for confirmation, and the sign-in tells a locked user about the lock (R-B2, R-B11)', async () => {
         await tab.open(authorization({ prompt: 'login' }).address);
         await tab.untilTitle(texts.signInTitle);
         await tab.type('username', email);
@@ -267,7 +263,7 @@ describe.skipIf(program === undefined)(
         expect(status).toBe(200);
       });
 
-      it('an error is an alert, and also the accessible description of the fields that it concerns (R-B2)', async () => {
+      it('an error is an alert and the accessible description of both fields (R-B2)', async () => {
         await tab.open(authorization({ prompt: 'login' }).address);
         await tab.untilTitle(texts.signInTitle);
         expect(await tab.accessible('alert')).toEqual([]);

@@ -66,7 +66,7 @@ describe('identity: impersonation', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('both the ADMIN and the user are named in the audit entry of the start, in the audit entry of a later change, and in the history of a calculation (R-B14, R-H12)', async () => {
+  it('the audit trail and the history of a calculation name both the ADMIN and the user (R-B14, R-H12)', async () => {
     const client = await impersonate();
     await client.put('/account', { currency: 'EUR' });
     const { body } = await api.manager.get<readonly object[]>('/account/audit?itemsPerPage=2');

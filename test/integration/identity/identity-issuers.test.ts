@@ -78,13 +78,13 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ sub: uma })).toBe(200);
   });
 
-  it('a token whose `sub` is the id of a user is a token of this user; a token with an unknown `sub`, or with an account that the user may not use, is refused (§5, R-B5)', async () => {
+  it('a token identifies a user by `sub`; an unknown `sub` or inaccessible account is refused (§5, R-B5)', async () => {
     expect(await call({ sub: uma, account: String(api.accountId) })).toBe(200);
     expect(await call({ sub: uma, account: api.otherAccountId })).toBe(403);
     expect(await call({ sub: 'nobody' })).toBe(401);
   });
 
-  it('when a token matches no user, the error names `sub` and EXTERNAL_USERS; when the user has no access to the account, the error names the account (R-B5)', async () => {
+  it('the error of a refused token names the unmatched `sub` or the inaccessible account (R-B5)', async () => {
     const { message: unknown } = (await answer({ sub: 'nobody' })).body;
     const subject = `the token of ${foreign.url} with the sub "nobody"`;
     expect(unknown).toContain(`${subject} must match exactly one user; the user is found by sub`);
@@ -99,20 +99,20 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     );
   });
 
-  it('a verified email address identifies a user if EXTERNAL_USERS is email, but not otherwise; an unverified address, or an address that two users share, never identifies a user (R-B5)', async () => {
+  it('only with EXTERNAL_USERS=email, a verified and unique email address identifies a user (R-B5)', async () => {
     const verified = { sub: 'e-1', email: 'UMA@north.example', email_verified: true };
     expect(await call({ ...verified, sub: 'e-0', email_verified: false })).toBe(401);
     expect(await call(verified)).toBe(how === 'email' ? 200 : 401);
     expect(await call({ ...verified, sub: 'e-2', email: 'twins@north.example' })).toBe(401);
   });
 
-  it('a BusinessId, in the claim `businessId` or in `sub`, identifies a user if EXTERNAL_USERS is businessId, but not otherwise (§5, R-B5)', async () => {
+  it('only with EXTERNAL_USERS=businessId, a BusinessId in `businessId` or `sub` identifies a user (§5, R-B5)', async () => {
     const status = how === 'businessId' ? 200 : 401;
     expect(await call({ sub: 'b-1', businessId: 'M-1' })).toBe(status);
     expect(await call({ sub: 'M-1' })).toBe(status);
   });
 
-  it('only EXTERNAL_USERS=email links a `sub` to the user whose email address the token contains; the link stays when another user gets that address (R-B5)', async () => {
+  it('only EXTERNAL_USERS=email links a `sub` to a user; the link stays when the user loses the address (R-B5)', async () => {
     const linked = async () => {
       await call({ sub: 'l-1', email: 'uma@north.example', email_verified: true });
       const sql = `select user_id as id from user_identity where issuer = $1 and subject = 'l-1'`;

@@ -80,7 +80,7 @@ describe('Keycloak: creating a user', () => {
     expect((await (await signInAt('halfway')).get('/account')).status).toBe(200);
   });
 
-  it('is refused when Keycloak already has a user with the same name; after the operator has set the attribute `tidemark` of the existing user to true, the creation succeeds (R-B2, R-B8)', async () => {
+  it('is refused if Keycloak has a user of that name without the attribute `tidemark` (R-B2, R-B8)', async () => {
     const boss = { id: 'boss-id', username: 'boss', enabled: true, emailVerified: true, requiredActions: [] };
     keycloak.users.set('boss-id', { ...boss, attributes: {} });
     expect(await create('boss')).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -154,7 +154,7 @@ describe('Keycloak: changes by a manager', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('when a manager locks a user until a given date, the user stays enabled at Keycloak, and the sessions of the user end (R-B5, R-B11)', async () => {
+  it("a lock with an end date ends the user's sessions, but the user stays enabled at Keycloak (R-B5, R-B11)", async () => {
     await create('briefly');
     const id = await userIdOf(api, 'briefly');
     const client = await signInAt('briefly');
@@ -176,7 +176,7 @@ describe('Keycloak: changes by a manager', () => {
     expect(keycloak.actionMails).toHaveLength(mailsBefore);
   });
 
-  it('when a manager resets a password, Keycloak sends the user an email with a link that is valid for an hour (R-B11)', async () => {
+  it('after a password reset, Keycloak emails the user a link that is valid for an hour (R-B11)', async () => {
     await create('reset');
     const id = await userIdOf(api, 'reset');
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(200);
@@ -185,7 +185,7 @@ describe('Keycloak: changes by a manager', () => {
     expect(Object.fromEntries(mail?.query ?? [])).toEqual({ lifespan: '3600', client_id: 'tidemark-account' });
   });
 
-  it('deleting a user also deletes the user at Keycloak; a user who is missing at Keycloak can be deleted too (R-B2)', async () => {
+  it('a user can be deleted, even if the user is already missing at Keycloak (R-B2)', async () => {
     for (const isGone of [false, true]) {
       await create('delete');
       const id = await userIdOf(api, 'delete');
@@ -202,7 +202,7 @@ describe('Keycloak: changes by a manager', () => {
 });
 
 describe('Keycloak: a user', () => {
-  it('if a user was stored before Tidemark used Keycloak, the user is created at Keycloak when a manager changes the user for the first time (R-B2)', async () => {
+  it('who was stored before Tidemark used Keycloak is created in Keycloak when a manager first changes the user (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });
@@ -256,7 +256,7 @@ describe('Keycloak: an invitation that a user of another account accepts', () =>
     expect((await createTestClient(api.origin).post(path, undefined)).status).toBe(200);
   };
 
-  it('if Keycloak has verified the email address, the user keeps the password and the sessions; otherwise, the sessions end and the user gets a temporary password by email (R-B10)', async () => {
+  it("keeps the user's password and sessions only if Keycloak has verified the email address (R-B10)", async () => {
     for (const [email, emailVerified] of [
       ['known@north.example', true],
       ['unknown@north.example', false],
@@ -286,7 +286,7 @@ describe('Keycloak: an invitation that a user of another account accepts', () =>
 });
 
 describe('Keycloak: the account of a token', () => {
-  it('comes from the claim `account`; the service checks in its own database that the user is a member of this account (R-B4, R-B5)', async () => {
+  it('comes from the claim `account`, and the user must be a member of the account (R-B4, R-B5)', async () => {
     await create('claire');
     const user = inKeycloak('claire') as NonNullable<ReturnType<typeof inKeycloak>>;
     for (const [account, status] of [
@@ -301,7 +301,7 @@ describe('Keycloak: the account of a token', () => {
 });
 
 describe('Keycloak: GET /user/updatePasswordLink', () => {
-  it('answers with the URL of the Keycloak page for a new password; after the change, Keycloak sends the browser back to the profile (§4.6, R-B13)', async () => {
+  it('answers with the URL of the Keycloak page for a new password (§4.6, R-B13)', async () => {
     await create('paul');
     const { body } = await (await signInAt('paul')).get<{ link: string }>('/user/updatePasswordLink');
     const link = new URL(body.link);
@@ -342,7 +342,7 @@ describe('Keycloak: the realm export', () => {
     readonly clients: readonly { readonly clientId: string; readonly optionalClientScopes?: readonly string[] }[];
   };
 
-  it('has the scopes `datahub-api` and `push-data`, the claim `account` as a number, claims that identify users, and each client that a setting names (R-B2, R-B4, R-B6)', () => {
+  it('has the scopes, the claims and the clients that the service needs (R-B2, R-B4, R-B6)', () => {
     const scopes = new Map(realm.clientScopes.map((scope) => [scope.name, scope.protocolMappers]));
     for (const name of ['datahub-api', 'push-data']) {
       expect(scopes.get(name)?.[0]?.config['included.custom.audience']).toBe('tidemark');

@@ -163,7 +163,7 @@ describe('identity: a posted sign-in form', () => {
 });
 
 describe('identity: the authorization code flow', () => {
-  it('gives an ID token and an access token; the API accepts the access token, and userinfo names the user of this token (R-B2, R-B4)', async () => {
+  it('gives an ID token, and an access token that the API accepts (R-B2, R-B4)', async () => {
     const { page, verifier } = await signIn('uma');
     expect(new URL(page.url).searchParams.get('state')).toBe('state-1');
     const tokens = await tokensOf(page, verifier);

@@ -95,20 +95,17 @@ describe('identity: paths of the issuer', () => {
   it.each([
     ['/reset-password?token=old', 'token'],
     ['/interaction/unknown', 'interaction'],
-  ])(
-    'if %s contains an unknown %s, the answer says that the link or page has expired; browsers get HTML, programs get JSON (R-B11)',
-    async (path) => {
-      expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
-        ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },
-      });
-      const answer = await ask(REALM + path, { accept: 'application/json' });
-      expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({
-        status: 400,
-        body: { code: 'invalid_input', message: expect.stringContaining('has expired'), requestId: expect.any(String) },
-      });
-      expect(answer.headers.get('x-request-id')).toBe(JSON.parse(answer.text).requestId);
-    },
-  );
+  ])('if %s contains an unknown %s, the answer says that the link or page has expired (R-B11)', async (path) => {
+    expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
+      ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },
+    });
+    const answer = await ask(REALM + path, { accept: 'application/json' });
+    expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({
+      status: 400,
+      body: { code: 'invalid_input', message: expect.stringContaining('has expired'), requestId: expect.any(String) },
+    });
+    expect(answer.headers.get('x-request-id')).toBe(JSON.parse(answer.text).requestId);
+  });
 });
 
 it('identity: while the database is down, a request for a page gets 503: browsers get a page with the request id, programs get JSON (R-A5, R-A10)', async () => {

@@ -34,8 +34,7 @@ let foreign: Ids;
 let hidden: Ids;
 let before: unknown;
 beforeAll(async () => {
-  // By default, a real service caches callers for 30 s, and a test service does not cache callers. These tests cache
-  // callers, because a cached caller saves queries.
+  // These tests cache callers for 30 s, because a cached caller saves queries.
   api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
   role = await startApi(api.parts, await listenHttp('127.0.0.1', 0));
   await startIdsHigh(api.database);
@@ -75,10 +74,7 @@ async function addFile(client: TestClient): Promise<string> {
   return made.body;
 }
 
-/**
- * Reads every table whose rows a request can refer to. A comparison of two snapshots shows whether a request has
- * changed an object of another account or of a site that was not granted.
- */
+/** Reads every table whose rows a request can refer to. Two equal snapshots show that no request has changed a row. */
 async function snapshot(): Promise<unknown> {
   const tables = [
     ['site', 'select * from site order by id'],
@@ -127,10 +123,7 @@ const QUERIES: readonly (readonly [name: string, kind: Kind])[] = [
 /** Maximum number of concurrent requests. */
 const GROUP = 14;
 
-/**
- * @returns the paths of all GET routes without an id. Leaves out `/calculated/packages`, because this route has no
- * query parameters and waits for a calculator.
- */
+/** @returns the paths of all GET routes without an id, except `/calculated/packages`, which waits for a calculator. */
 const listPaths = () =>
   allRoutes()
     .filter(({ method, path }) => method === 'GET' && !path.includes('/:') && path !== '/calculated/packages')
@@ -143,9 +136,8 @@ interface Shown {
 }
 
 /**
- * Sends a request, and requires that the answer contains no text from an object that the client must not see.
- * @returns the answer. In its text, each id of `ids` is replaced by `#`, and the parts that differ from answer to
- *   answer are removed.
+ * Sends a request, and requires that the answer contains no text of an inaccessible object.
+ * @returns the answer, with `#` for each id of `ids` and without the parts that differ from answer to answer.
  */
 async function ask(client: TestClient, method: string, path: string, body: unknown, ids: Ids): Promise<Shown> {
   const response = await fetch(api.origin + path, {
@@ -160,8 +152,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const whole = await response.text();
-  // Messages of `/account/health` quote the identifiers in rejected elements. The caller itself sent these identifiers,
-  // so the messages reveal nothing. The check leaves these messages out.
+  // Ignores messages of `/account/health` that quote identifiers, because the caller itself sent these identifiers.
   const raw = path.startsWith('/account/health') ? whole.replace(/"message":"no variable has [^{}]*"/g, '') : whole;
   // A USER must not see objects marked HIDDEN; the manager of the account may.
   for (const mark of client === api.manager ? [FOREIGN] : [FOREIGN, HIDDEN]) {
@@ -209,7 +200,7 @@ it('identity: the tests send the id of another account’s object for every path
 
 describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
   it.each(METHODS)(
-    'when the path of a %s route contains the id of an inaccessible object, the answer is the same refusal as for an unused id (R-A5, R-B9)',
+    'in a %s path, the id of an inaccessible object is refused like an unused id (R-A5, R-B9)',
     async (method) => {
       const routes = allRoutes().filter((route) => route.method === method && route.path.includes('/:'));
       expect(routes.length).toBeGreaterThan(0);
@@ -240,7 +231,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     },
   );
 
-  it('when a body contains the id of an inaccessible object, the answer is the same as for a body with an unused id (R-A5, R-B9)', async () => {
+  it('in a body, the id of an inaccessible object gets the same answer as an unused id (R-A5, R-B9)', async () => {
     const bodies: readonly (readonly [method: string, path: string, body: (given: Ids) => unknown])[] = [
       ['POST', '/data', ({ variable }) => ({ variableIds: [Number(variable)] })],
       ['DELETE', '/data', ({ variable }) => ({ variableIds: [Number(variable)], whatIf: true })],
@@ -289,7 +280,7 @@ describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
     },
   );
 
-  it('when a push identifies an inaccessible object by mappingConfig, serial number or name, the rejection is the same as for an object that does not exist (R-D2, R-B9)', async () => {
+  it('a push that names an inaccessible object is rejected like a push with an unknown name (R-D2, R-B9)', async () => {
     const mark = ids() === foreign ? FOREIGN : HIDDEN;
     for (const elementOf of [
       (name: string) => ({ mappingConfig: `${name}-map` }),

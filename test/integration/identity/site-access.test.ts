@@ -105,7 +105,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('the user sees a run, but not its form values and notes, nor inputs and ancestors in sources that the user cannot access (R-B9, R-H8, R-J1)', async () => {
+  it('the user sees a run without its form values, notes, and inaccessible inputs and ancestors (R-B9, R-H8, R-J1)', async () => {
     const id = await addRun();
     const shown = {
       inputs: [{ variableId: variables[0], points: 3 }],
@@ -132,7 +132,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('a GET of the user returns exactly the granted access; a POST of the returned user changes nothing (R-C2, R-C3)', async () => {
+  it('a GET of the user returns the granted access; a POST of this answer changes nothing (R-C2, R-C3)', async () => {
     const whole = (await api.manager.get<Body>(`/account/user/${userId}`)).body;
     expect(whole.sites).toEqual([{ siteId, level: 'Read', sourceIds: [sources[0]] }]);
     expect((await api.manager.post(`/account/user/${userId}`, whole)).body).toEqual(whole);
@@ -178,7 +178,7 @@ describe('identity: the level of site access', () => {
     });
   });
 
-  it('immediately after the level is lowered from Write to Read, the user can no longer push but can still read (R-B9, R-C3)', async () => {
+  it('immediately after a change from Write to Read, the user can read but not push (R-B9, R-C3)', async () => {
     await push('Write');
     const message = expect.stringContaining('requires Write access to the site');
     expect(await push('Read')).toMatchObject({

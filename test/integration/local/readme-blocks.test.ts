@@ -34,10 +34,7 @@ let roles: RoleProcess;
 let api: ApiClient;
 let directory: string;
 
-/**
- * Takes the place of `npm start`: creates the file with the addresses and credentials of the stack, and creates the
- * user, client and variable of the demo. The shell blocks need all of these.
- */
+/** Replaces `npm start`: creates the stack's file, and the demo's user, client and variable. */
 beforeAll(async () => {
   world = await createStoredWorld();
   await registerClient(world.database, {
@@ -106,7 +103,7 @@ test('readme: except for npm commands, every shell block succeeds in sh and in b
   }
 }, 60_000);
 
-test('tour (src/local/TOUR.md): after the shell blocks of the readme have run, all shell blocks of the tour that do not begin with `npm` succeed; exactly one answer of the API is an error, and the tour announces this error', async () => {
+test('tour (src/local/TOUR.md): after the readme, every shell block of the tour succeeds, except for npm commands', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

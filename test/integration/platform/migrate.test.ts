@@ -76,8 +76,7 @@ describe('migrate: schema history', () => {
       reader = new pg.Client({ connectionString: test.url });
       await reader.connect();
       await reader.query(`${BEGIN_HOLDING}; select count(*) from series_setting`);
-      // The changed hash makes the next migration apply the SQL functions again. The migration then replaces the view
-      // `series_setting`. The replacement needs an exclusive lock on the view.
+      // The changed hash makes the next migration replace the view `series_setting`, which needs an exclusive lock.
       await client.query(`update schema_migration set hash = 'old' where name = 'functions'`);
     });
     afterEach(() => reader.end());
@@ -102,7 +101,7 @@ describe('migrate: schema history', () => {
     });
   });
 
-  it('concurrent migrations leave the same history as a single migration; when the recorded hash of the SQL functions is out of date, a later migration applies the functions again', async () => {
+  it('concurrent migrations leave the same history as a single migration', async () => {
     const name = `${test.database}_empty`;
     const url = new URL(test.url);
     url.pathname = `/${name}`;

@@ -36,10 +36,7 @@ const append = (...names: string[]) =>
     ),
   );
 
-/**
- * This array is only type-checked. The file compiles only if the type checker refuses both elements: the first has a
- * misspelt event type, and the second has a payload with a wrong member.
- */
+/** This array is only type-checked. The file compiles only if the type checker refuses both elements. */
 const _misspelt: readonly NewEvent[] = [
   // @ts-expect-error no feature declares this event
   { accountId: 1, type: 'SiteCreatd', payload: {} },
@@ -85,7 +82,7 @@ describe('outbox: events (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('when one consumer of an event fails, the writes of the consumers before it are rolled back, and the event is relayed again', async () => {
+  test('when a consumer fails, the writes of earlier consumers are rolled back, and the event is relayed again', async () => {
     await append('a');
     let attempts = 0;
     const writing: EventConsumer = async (transaction) => {

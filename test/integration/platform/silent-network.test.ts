@@ -1,6 +1,6 @@
 /**
- * The service reports a fault and recovers by itself in three cases: a connection fails, an open connection falls
- * silent, or a process is suspended (R-A15, R-K3). The tests run concurrently, because they mostly wait.
+ * The service recovers by itself when connections fail or fall silent, and when a process is suspended (R-A15, R-K3).
+ * The tests run concurrently, because they mostly wait.
  */
 import { describe, expect, test } from 'vitest';
 import { queueMail } from '../../../src/platform/mail/mail-outbox.ts';
@@ -37,7 +37,7 @@ async function subscribe(api: ApiClient, eventType: string): Promise<WebhookRece
 
 describe.concurrent('network faults', () => {
   test(
-    'another process takes over all work of a suspended process (within 10 s if the test machine is idle): pushes, events, calculations, webhook deliveries, trial sends of webhooks, and emails (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
+    'another process takes over all work of a suspended process (R-D6, R-I3, R-I7, R-I8, R-H5, R-B10)',
     async () => {
       const suspended = await startSuspendedRoles();
       try {
@@ -50,7 +50,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'while the database is down, pushes get 503, and the service is live but not ready; once the database is back, a push and its calculation complete within 25 s, even if the service must first close silent database connections (R-A5, R-A9, R-K3)',
+    'pushes get 503 while the database is down, and are computed within 25 s afterwards (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();
@@ -71,7 +71,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'when answers stop arriving on the open database connections, a push and its calculation still complete within 25 s; while database connections are silent, SIGTERM ends the process within 10 s (R-K2)',
+    'with silent database connections, a push is computed, and SIGTERM ends the process within 10 s (R-K2)',
     () =>
       withService(async ({ roles, databaseGate, expectPushToBeComputed }) => {
         databaseGate.freeze('answers');
@@ -86,7 +86,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'if a push is accepted while Redis is down, its calculation runs when Redis is back; while the connections to Redis are silent, a push and its calculation complete within 15 s (R-K3)',
+    'if a push is accepted while Redis is down, its calculation runs when Redis is back (R-K3)',
     () =>
       withService(async ({ redisGate, expectReadiness, ...service }) => {
         await service.push();
@@ -118,8 +118,8 @@ describe.concurrent('network faults', () => {
             await receiver.waitFor(count);
           }
           expect(await readiness()).toMatchObject({ checks: { queue: 'down', database: 'up', progress: 'up' } });
-          // For each connection to Redis, the log has at most one warning per minute, whatever the number of pushes.
-          // Each warning names its connection by the purpose of the connection.
+          // The log has at most one warning per minute for each connection to Redis. The member `purpose` names the
+          // connection.
           const lines = roles.log().split('\n');
           const purposes = lines
             .filter((line) => line.includes('"purpose":'))
@@ -153,9 +153,7 @@ const RUN_MS = 30_000;
 
 /**
  * Starts an api process and a second process with all roles except grpc. `expectTakeOver` suspends the second process
- * in the middle of ingesting, relaying, calculating, delivering and emailing. None of this work can end before the
- * process is suspended: the transactions wait for rows that the test has locked, the run sleeps, and the webhook
- * receivers and the mail server do not answer.
+ * in the middle of its work. Until then, locked rows, a sleeping run and silent receivers keep the work from ending.
  */
 async function startSuspendedRoles() {
   const world = await createStoredWorld();
@@ -244,9 +242,8 @@ async function startSuspendedRoles() {
 }
 
 /**
- * Opens a mail server and a webhook receiver. The mail server leaves its first email unanswered, and the receiver
- * leaves its first trial send unanswered. Later, `expectFenced` refuses this email and cuts the connection of this
- * trial send.
+ * Opens a mail server and a webhook receiver that do not answer the first email and trial send. Later, `expectFenced`
+ * refuses the email and cuts the connection of the trial send.
  */
 async function openHangingSends({ database }: StoredWorld) {
   const [mailbox, receiver] = [await openMailbox(), await openReceiver()];

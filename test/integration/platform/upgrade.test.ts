@@ -72,10 +72,7 @@ async function countRows(): Promise<ReadonlyMap<string, number>> {
   return new Map(counted.rows.map(({ name, count }) => [name, count]));
 }
 
-/**
- * @returns an entry for each series that may lack versions. The entry contains the instant from which `asOf` reads of
- * the series are complete.
- */
+/** @returns for each series that may lack versions, the instant from which `asOf` reads of the series are complete. */
 async function findWholeFrom(): Promise<readonly object[]> {
   const { rows } = await old.client.query<{ id: number; instant: string }>(
     'select variable_id as id, history_from::text as instant from series where history_from is not null order by 1',
@@ -110,7 +107,7 @@ describe('upgrade: the fixture', () => {
     expect(empty).toEqual(Object.keys(EMPTY_TABLES));
   });
 
-  it('every table that still exists has as many rows as before, except the tables in which a migration adds, merges or removes rows', () => {
+  it('a table keeps its number of rows, unless a migration adds, merges or removes rows in it', () => {
     const kept = [...before].filter(([name]) => after.has(name) && !(name in RECOUNTED_TABLES));
     expect(kept.map(([name]) => [name, after.get(name)])).toEqual(kept);
   });
@@ -147,7 +144,7 @@ describe('upgrade: identity and accounts', () => {
   });
 });
 
-it('upgrade: if points of a variable were overwritten before the upgrade, the history of the variable counts as complete only from the last write before the upgrade (R-F9)', () => {
+it('upgrade: the history of overwritten points counts as complete only from the last write before the upgrade (R-F9)', () => {
   // The table `point_rewrite` records writes that did more than append. Only variable 1 has a row there.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });
@@ -226,7 +223,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('of two pushes that were stored together, one has a label ending in 0 and the other a label ending in 1; a request for the label ending in 2 gets 404 (R-D7)', async () => {
+  it('the label of a third push gets 404 when only two pushes were stored together (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 

@@ -83,8 +83,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
     if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     await writeHours(variableId, 100);
-    // A single call of `compressChunks` can come too early, because the statistics of a write can arrive some time
-    // after the commit of the write.
+    // Repeats the call, because PostgreSQL's statistics of a write can arrive some time after the commit.
     const compress = () =>
       eventually('the compression of all chunks', async () => {
         await compressChunks(store.database, NOW, log);
@@ -219,7 +218,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 });
 
-it('points: after a correction of one variable in a compressed chunk, the list of versions of another variable shows the right number of new points in this chunk, even in a session that cached its query plans before the correction (R-F8)', async (test) => {
+it('points: new points in a compressed chunk are counted, even with query plans from before a correction (R-F8)', async (test) => {
   if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
   const [corrected, written] = [
     await store.addVariable({ isVersioned: true }),
@@ -267,6 +266,6 @@ it('points: a failure of enable_columnstore does not fail the migration', async 
   await client.end();
   await migrate(other.url, log);
   expect(warnings).toEqual([
-    'the columnstore could not be enabled; if no earlier run of migrate enabled it, points stay uncompressed; the next run of migrate tries again',
+    'the columnstore could not be enabled, so points may stay uncompressed; the next run of migrate tries again',
   ]);
 });

@@ -104,8 +104,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const settings = fc.record({ isVersioned: fc.boolean(), limit });
 const history = fc.record({
   variables: fc.tuple(settings, settings),
-  // Each step is paired with a number of hours. The clock moves by this number before the step: usually by 1, sometimes
-  // by 0 or -3.
+  // Pairs of a step and the hours by which the clock moves before the step: usually 1, sometimes 0 or -3.
   steps: fc.array(fc.tuple(step, fc.oneof({ weight: 6, arbitrary: fc.constant(1) }, fc.constantFrom(0, -3))), {
     minLength: 1,
     maxLength: 7,
@@ -221,10 +220,9 @@ function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, 
 
 /**
  * Checks that the store has the complete state at every instant from historyFrom on. The complete state is the state of
- * the model `uncut`. This model keeps even the versions that a version limit, a purge or an overwrite removes from the
- * store.
- * @param latest greatest VersionTimestamp of each variable so far. The test passes the same map to every call, because
- * the map must keep this VersionTimestamp even after a deletion removes the version.
+ * the model `uncut`. This model keeps even the versions that the store removes.
+ * @param latest greatest VersionTimestamp of each variable so far. Pass the same map to every call, because a deletion
+ *   can remove the version with this VersionTimestamp.
  */
 async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, number>): Promise<void> {
   const [stored, all] = [await cut.read(EVERYTHING), await uncut.read(EVERYTHING)];

@@ -82,7 +82,7 @@ describe('points: a write to one date of a variable', () => {
     expect(labels((await store.readAll(behind)).slice(0, -1)), 'before a later date').toEqual(expected);
   });
 
-  it('keeps two tagged and two untagged versions when the versionLimit is 2, and drops the oldest first (§8, R-F3)', async () => {
+  it('keeps the newest two tagged and two untagged versions when the versionLimit is 2 (§8, R-F3)', async () => {
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
     await writeAll(variableId, [[[START, 1, 'A']], [[START, 2]], [[START, 3, 'B']], [[START, 4]], [[START, 5, 'C']]]);
     expect(labels(await store.readAll(variableId))).toEqual([
@@ -157,7 +157,7 @@ describe('points: a write to one date of a variable', () => {
     expect(versions.map(({ value }) => value)).toEqual([0, 0.5, 1, 1.5, 2, 2.5]);
   });
 
-  it('assigns a later VersionTimestamp than the stored version has, even if the database clock has gone back (R-F1)', async () => {
+  it('assigns a later VersionTimestamp than the stored one, even if the database clock has gone back (R-F1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[START, 1]]);
     const ahead = `now() + interval '1 day'`;
@@ -190,7 +190,7 @@ describe('points: a write to one date of a variable', () => {
 });
 
 describe('points: a variable whose isVersioned changes', () => {
-  it('after isVersioned changes to false, the versions of a date stay readable until a new point with this date is written (R-C6, R-F4)', async () => {
+  it('to false keeps the versions of a date until this date is written again (R-C6, R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [
@@ -215,7 +215,7 @@ describe('points: a variable whose isVersioned changes', () => {
     ]);
   });
 
-  it('after isVersioned changes to true, the stored row of a date is kept as the first version of this date (R-F4)', async () => {
+  it('a change to true keeps the stored row of each date as its first version (R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     await writeAll(variableId, [[[START, 1, 'V1']], [[START, 2, 'V1']]]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
@@ -242,7 +242,7 @@ describe('points: reading', () => {
     expect(await asOf(second.versionTimestamp), 'at the second write').toEqual([2, 20]);
   });
 
-  it('a read returns, for each date, the latest version that has one of the requested VersionTags; the alphabetical order of VersionTags has no effect (§9.2)', async () => {
+  it('a read by VersionTags returns, for each date, the latest version with one of these VersionTags (§9.2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [[START, 1, 'Z']],

@@ -25,8 +25,7 @@ const REFRESH = 'select refresh_version_summary($1)';
 
 /**
  * Finds the calls of `refresh_version_summary` that wait for a lock.
- * @returns for each of these calls, `holds`: the number of write locks on `version_summary` that the session of the
- * call holds.
+ * @returns `holds` for each call: the number of write locks on `version_summary` that the session of the call holds.
  */
 async function findWaiting(database: Database): Promise<readonly { readonly holds: number }[]> {
   const { rows } = await database.query<{ holds: number }>(

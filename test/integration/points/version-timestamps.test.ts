@@ -78,7 +78,7 @@ describe('points: an as-of read', () => {
     expect(await valuesAsOf(variableId, asOfMicros)).toEqual([2]);
   });
 
-  it('two reads as of the same instant return the same values, even if a write that was in progress at that instant commits between the two reads (R-F1, R-F5)', async () => {
+  it('two reads as of one instant return the same values, even if a write commits between the reads (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     const first = await store.write(variableId, [[START, 1]]);
     const beforeMicros = await clockMicros();
@@ -122,8 +122,7 @@ describe('points: an as-of read', () => {
       reader.release();
       hasEnded = true;
     });
-    // `awaitWriters` has already sent its query on this connection. A connection runs its queries in order, so the
-    // query of `awaitWriters` has ended when `select` ends.
+    // A connection runs its queries in order. When `select` ends, the earlier query of `awaitWriters` has ended too.
     await reader.query('select');
     const later = await writeAndHold(encode([second], 1));
     expect(hasEnded).toBe(false);

@@ -1,7 +1,4 @@
-/**
- * Tests the creation of chunks: the length of a chunk, and a write that creates a chunk itself because the chunk could
- * not be created in advance.
- */
+/** Tests the lengths of chunks, and writes whose chunks could not be created in advance. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { CHUNK_MICROS, chunkOf, spanOf } from '../../../src/points/write/chunk-rules.ts';
@@ -16,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => store?.close());
 
 /**
- * Writes points while a lock prevents the creation of history chunks. The attempt to create the chunks in advance times
- * out. Then the lock is released, and the write creates the chunks itself.
+ * Writes points under a lock. History chunks cannot be created in advance because of the lock, so the write creates
+ * them.
  */
 async function writeWithoutChunks(variableId: number, points: readonly WrittenPoint[]): Promise<void> {
   const attempts = async () => {
@@ -54,7 +51,7 @@ test('points: a point replaces the version that has the same date and VersionTag
   ]);
 });
 
-test('points: writing one point a year from 1700 to 2199 creates fewer than 90 chunks per table, because chunks before 1990 and after 2049 are long', async () => {
+test('points: one point a year from 1700 to 2199 takes fewer than 90 chunks per table', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   const years = Array.from({ length: 500 }, (_, index) => 1700 + index);
   const points = (value: number) => years.map((year): WrittenPoint => [Date.UTC(year, 6, 1) * 1000, year + value]);

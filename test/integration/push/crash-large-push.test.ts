@@ -58,8 +58,8 @@ async function pushMany(variableId: number): Promise<void> {
 }
 
 describe('push: an api killed during its direct write of a large push', () => {
-  // The trigger makes the commit wait for a lock that the test holds. The trigger also switches off the server's check
-  // for disconnected clients, because that check would end the waiting commit after the test has killed the api.
+  // The trigger makes the commit wait for a lock of the test. The trigger also turns off the check for disconnected
+  // clients, which would end the waiting commit.
   beforeAll(async () => {
     await world.database.query(`
       create function wait_for_test() returns trigger language plpgsql as $$
@@ -73,7 +73,7 @@ describe('push: an api killed during its direct write of a large push', () => {
   });
   afterAll(() => world.database.query('drop trigger wait_for_test on push_operation'));
 
-  test('if the process is killed before the commit, nothing is stored; when the push is sent again, it is stored once (R-D1, R-D7)', async () => {
+  test('stores nothing if killed before the commit; the push can then be sent again (R-D1, R-D7)', async () => {
     const push = await preparePush('before');
     const { rows } = await world.database.query<{ turn: string }>(
       `select account_id || ' ' || user_id as turn from account_member`,
@@ -84,7 +84,7 @@ describe('push: an api killed during its direct write of a large push', () => {
     expect(await push.stored()).toEqual({ points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 });
   }, 60_000);
 
-  test('if the api is killed after sending the commit, the push is stored; when the push is sent again, nothing more is stored (R-D1, R-D7)', async () => {
+  test('stores the push once if killed after sending the commit, even if the push is repeated (R-D1, R-D7)', async () => {
     const push = await preparePush('after');
     await killWhileWaiting(push, ['$1::int', 42], 'commit');
     const once = { points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 };
@@ -113,8 +113,8 @@ interface LargePush {
 }
 
 /**
- * Prepares a push that has only new dates and is large enough for a direct write. The variable is versioned, so that
- * the test can detect a push that is written twice: the values of the first write would stay as earlier versions.
+ * Prepares a push of new dates that is large enough for a direct write. The variable is versioned: if the push were
+ * written twice, there would be earlier versions.
  */
 async function preparePush(label: string): Promise<LargePush> {
   const variableId = await createVariable(api, sourceId, { isVersioned: true });
@@ -145,8 +145,8 @@ async function preparePush(label: string): Promise<LargePush> {
 }
 
 /**
- * Starts an api process, sends the push to the process, and kills the process while one of its SQL queries waits for an
- * advisory lock of the test. The parameter `statement` is a LIKE pattern for the text of this query.
+ * Sends the push to a new api process. Kills the process while its query waits for a lock of the test. `statement` is a
+ * LIKE pattern for this query.
  */
 async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[], statement: string): Promise<void> {
   const victim = await start('api');
@@ -184,8 +184,7 @@ describe('push: an ingester killed inside a transaction', () => {
     expect(waiting).toBe(BATCHES * 1.5);
     const stored = () => count('select count(*) as count from point where variable_id = $1', variableId);
     const victim = await start('ingester');
-    // The transaction is so short that a kill at a random time would almost never interrupt the transaction. So the
-    // test blocks the transaction before the kill.
+    // The transaction is too short to be hit by an untimed kill, so the test blocks it first.
     await killInsideWrite(victim);
     expect(await count('select count(*) as count from push_batch')).toBeGreaterThan(0);
     await start('ingester');

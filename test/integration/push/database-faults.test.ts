@@ -1,8 +1,6 @@
 /**
- * Faults of the database under load: killed sessions, statement time-outs and a full disk. Every push and file that was
- * answered with 200 is readable in the end, and no push or file is Failed. The service refuses a request by closing the
- * connection, or with a 503 that does not mention the database (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by
- * default 2. The long form of the tests takes about an hour: `FAULT_SEC=900 npm test -- database-faults`.
+ * Faults of the database under load (R-A15, R-A5). Each fault lasts FAULT_SEC seconds, by default 2. The long form of
+ * the tests takes about an hour: `FAULT_SEC=900 npm test -- database-faults`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -32,8 +30,7 @@ let world: StoredWorld;
 let roles: RoleProcess;
 let api: ApiClient;
 let variableIds: readonly number[];
-// Frequent checkpoints free space in the write-ahead log. In the long form of the tests, this log would otherwise fill
-// the small disk.
+// Frequent checkpoints free space in the write-ahead log. Otherwise, the log would fill the small disk in a long test.
 const checkpoints = setInterval(() => void world?.database.query('checkpoint').catch(() => {}), CHECKPOINT_INTERVAL_MS);
 
 beforeAll(async () => {
@@ -191,9 +188,8 @@ async function killFor(durationMs: number): Promise<number> {
   return killed;
 }
 
-// The trigger `slow` adds a sleep of 60 ms to about half of the statements that change these tables. The sleep exceeds
-// the time-out of 30 ms. In transactions, the service sets its own time-out, so the trigger sets the time-out back to
-// 30 ms.
+// The trigger `slow` makes about half of the changes to these tables exceed the time-out of 30 ms. The trigger sets
+// this time-out again, because the service sets its own in transactions.
 const SLOW_TABLES = ['push_operation', 'push_batch', 'stored_file', 'outbox_event'];
 const SLOW = `
   create function slow() returns trigger language plpgsql as $$ begin
@@ -207,8 +203,7 @@ const limitStatements = (value: string) =>
 
 async function timeOutFor(durationMs: number): Promise<void> {
   await world.database.query(limitStatements('30'));
-  // The statement locks several tables, so a deadlock may abort the statement under load. An aborted statement has
-  // changed nothing, and `eventually` repeats the statement.
+  // The statement locks several tables; `eventually` repeats the statement after a deadlock.
   await eventually('the triggers', () => world.database.query(SLOW));
   await world.database.query(KILL);
   await pause(durationMs);
@@ -236,10 +231,9 @@ async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
 }
 
 /**
- * Fills the disk until a statement of the service fails. If the write-ahead log needs disk space before a statement
- * fails, the database server crashes; the function then frees the disk, and tries again once the server is back. To
- * make such crashes rare, the function gives the log a new segment of 16 MB before it fills the disk. Tables grow every
- * few requests, so a statement usually fails before the new segment is full.
+ * Fills the disk until a statement of the service fails. If the database server crashes instead, frees the disk and
+ * tries again. A new segment of the write-ahead log makes such crashes rare, because tables then usually need space
+ * before the log.
  */
 async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Promise<void> {
   const { database } = world;
@@ -258,9 +252,9 @@ async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Pro
   }
 }
 
-describe('database faults: every push and file that was answered with 200 is readable in the end, and no push or file is Failed', () => {
+describe('database faults: no accepted push or file is lost or Failed', () => {
   test(
-    'fault: sessions of the database are killed (R-A15, R-A5)',
+    'when sessions of the database are killed (R-A15, R-A5)',
     async () => {
       await underLoad(async () => expect(await killFor(FAULT_SEC * 1000)).toBeGreaterThan(0));
       await expectLedgerToHold();
@@ -269,7 +263,7 @@ describe('database faults: every push and file that was answered with 200 is rea
   );
 
   test(
-    'fault: statements time out (R-A15, R-A5)',
+    'when statements time out (R-A15, R-A5)',
     async () => {
       expect(await underLoad(() => timeOutFor(FAULT_SEC * 1000))).toBeGreaterThan(0);
       expect(roles.log()).toContain('canceling statement due to statement timeout');
@@ -279,7 +273,7 @@ describe('database faults: every push and file that was answered with 200 is rea
   );
 
   test.skipIf(disk === undefined)(
-    'fault: the disk is full for a time (R-A15, R-A5; this test runs only on machines where it may mount a disk)',
+    'when the disk is full for a time (R-A15, R-A5; only on machines where the test may mount a disk)',
     async () => {
       expect(await underLoad(() => fillFor(disk as SmallDisk, FAULT_SEC * 1000))).toBeGreaterThan(0);
       expect(roles.log()).toContain(DISK_FULL);

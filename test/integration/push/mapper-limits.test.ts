@@ -31,7 +31,7 @@ async function timeRuns(mappers: MapperRunner, accountId: number): Promise<numbe
 }
 
 describe('mapper: isolation of accounts', () => {
-  test('while another account runs endless mappers, the p95 duration of a mapper stays below 3 × its p95 duration without that load, plus 100 ms (R-D9, R-K3)', async () => {
+  test('with endless mappers of another account, the p95 duration stays below 3 × normal + 100 ms (R-D9, R-K3)', async () => {
     const mappers = open({ timeoutMs: 4000 });
     const quietMs = await timeRuns(mappers, 2);
     const endless = Array.from({ length: 6 }, (_, index) =>
@@ -69,7 +69,7 @@ describe('mapper: answer size and memory', () => {
     }
   });
 
-  test('an answer of 250 MB adds less than 100 MiB to the memory of the API and blocks its event loop for less than 0.5 s (R-D9)', async () => {
+  test('an answer of 250 MB adds less than 100 MiB to the memory of the API (R-D9)', async () => {
     const mappers = open({ memoryMebibytes: 1024 });
     const before = process.memoryUsage().rss;
     const { maxTurnMs } = await measureTurns(async () => {

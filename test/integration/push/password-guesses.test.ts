@@ -64,7 +64,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('one', '192.0.2.2')).toBe(true);
   });
 
-  it('block sign-in from the address of the guesser, but a device that has pushed from that address can still push (R-B11)', async () => {
+  it('block sign-in from an address, but not a device that has pushed from this address (R-B11)', async () => {
     await addDevice('two');
     expect(await push('two', PASSWORD, '127.0.0.1')).toBe(200);
     await guess('two', 3 * MAX_FAILURES, () => '127.0.0.1');
@@ -73,7 +73,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     await expect(signIn('two')).rejects.toThrow('invalid_grant');
   });
 
-  it('after 20 × SIGN_IN_MAX_FAILURES wrong passwords from an address, even a device that has pushed from this address is refused there; from another address, the device is still accepted (R-B11)', async () => {
+  it('after 20 × SIGN_IN_MAX_FAILURES wrong passwords from an address, even devices that have pushed from it are refused (R-B11)', async () => {
     await addDevice('three');
     expect(await push('three', PASSWORD, '192.0.2.3')).toBe(200);
     await guess('three', MANY - 1, () => '192.0.2.3');
@@ -84,12 +84,11 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('three', '192.0.2.4')).toBe(true);
   }, 30_000);
 
-  it('wrong passwords from many addresses block every address that has never sent the right password; an address that has sent the right password is not blocked (R-B11)', async () => {
+  it('from many addresses block every address that has never sent the right password (R-B11)', async () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY - 1, (index) => `203.0.113.${index}`);
-    // The last guess is sent alone, because the number of wrong passwords that the service checks does not include
-    // guesses that are still in progress.
+    // The last guess is sent alone, because the service does not count guesses that are still in progress.
     expect(await isAccepted('four', '198.51.100.1')).toBe(true);
     expect(await push('four', 'the last guess', '203.0.113.255')).toBe(401);
     expect(await isAccepted('four', '198.51.100.1')).toBe(true);
@@ -103,7 +102,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('five', '192.0.2.5')).toBe(true);
   });
 
-  it('are counted for all addresses together; when a device sends the same wrong password again, the count stays the same, but a different wrong password raises the count (R-B11)', async () => {
+  it('from all addresses are counted together, but a repeated wrong password counts once (R-B11)', async () => {
     await addDevice('seven');
     await push('seven', 'old password', '192.0.2.7');
     await guess('seven', MANY - 2, (index) => `203.0.113.${index}`);

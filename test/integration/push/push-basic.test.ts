@@ -80,7 +80,7 @@ describe('push: HTTP Basic', () => {
     }
   });
 
-  it('a 401 answer to a read offers HTTP Basic in its challenge, but not if a script in a web page sent the read (R-A13, R-A5)', async () => {
+  it('a 401 answer to a read offers HTTP Basic, but not to scripts in web pages (R-A13, R-A5)', async () => {
     const client = createTestClient(api.origin);
     const challengeTo = async (headers: Readonly<Record<string, string>>) => {
       const answer = await client.get('/sites', headers);
@@ -125,7 +125,7 @@ describe('push: HTTP Basic', () => {
     expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(200);
   });
 
-  it('all wrong passwords count towards one limit: those in HTTP Basic, those at the token endpoint, and those at another process (R-B11)', async () => {
+  it('wrong passwords in HTTP Basic, at the token endpoint and at another process share one limit (R-B11)', async () => {
     const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = api.parts.config;
     const elsewhere = openParts(readConfig({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }), createLog('silent', 'test'));
     try {
@@ -208,13 +208,13 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
     exchangeAtEndpoint({ url, clientId: 'demo', clientSecret, verifier: api.parts.authentication.verifier, fetch });
   const endpoint = () => `${api.origin}/realms/tidemark/protocol/openid-connect/token`;
 
-  it('the service requests a token at the endpoint, and takes the account, scopes and lifetime from the answer (R-B7)', async () => {
+  it('the service takes the account, scopes and lifetime from the answer of the endpoint (R-B7)', async () => {
     const { verified, ttlSec } = await exchangeAt(endpoint())({ userName: 'ann@example.test', password: PASSWORD });
     expect(verified).toMatchObject({ accountId: api.accountId, scopes: new Set(['datahub-api', 'push-data']) });
     expect(ttlSec).toBe(3600);
   });
 
-  it('if the issuer refuses a token with the scopes for pushes and reads, the service requests one with the scope for pushes alone (R-A13, R-B7)', async () => {
+  it('if the issuer refuses the scope for reads, the service requests a token for pushes alone (R-A13, R-B7)', async () => {
     await registerClient(api.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
     const asked: (string | null)[] = [];
     const strict: typeof fetch = async (url, init) => {
@@ -229,7 +229,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
     expect(verified.scopes).toEqual(new Set(['push-data']));
   });
 
-  it('the error `dependency_unavailable` has a cause for the log; the cause names the endpoint and says how the endpoint answered (R-A5)', async () => {
+  it('the cause of the error `dependency_unavailable` names the endpoint and its answer (R-A5)', async () => {
     const credentials = { userName: 'ann', password: 'x' };
     await expect(exchangeAt(endpoint(), 'x')(credentials)).rejects.toMatchObject({
       cause: { message: `PUSH_BASIC_TOKEN_URL (${endpoint()}) answered invalid_client` },
@@ -260,7 +260,7 @@ describe('push: HTTP Basic with PUSH_BASIC_TOKEN_URL, the token endpoint of an i
       'the answer of the issuer has no token',
       () => exchangeAt(`${api.origin}/health/live`)({ userName: 'ann', password: 'x' }),
     ],
-  ])('the service fails to get a token, with the code %s, when %s (R-B7, R-A5)', async (code, _cause, exchange) => {
+  ])('getting a token fails with the code %s when %s (R-B7, R-A5)', async (code, _cause, exchange) => {
     await expect(exchange()).rejects.toMatchObject({ code });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Tests the cached targets, the back-pressure, and the ways in which a push reaches the store (group commit, worker
- * thread, direct write).
+ * Tests cached targets, back-pressure, and the paths on which a push is stored: group commit, worker thread, direct
+ * write.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/identity/caller/caller.ts';

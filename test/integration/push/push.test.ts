@@ -91,7 +91,7 @@ describe('push: an accepted push', () => {
     expect(events.rows).toEqual([{ count: 6 }]);
   });
 
-  it('pushes take effect in the order of the answers, both when one transaction writes all the pushes and when each push has its own transaction (R-D6)', async () => {
+  it('pushes take effect in the order of their answers, in one transaction or in several (R-D6)', async () => {
     const variableId = await newVariable();
     for (const value of [5, 3, 4]) await push(one(variableId, { value }));
     expect(await read(variableId)).toMatchObject([{ rawValue: 4 }]);
@@ -269,9 +269,8 @@ describe('push: a target', () => {
 
   let made: { variableId: number; boilerId: number; secondId: number; digitsId: number } | undefined;
   /**
-   * Adds two sources. Each source has a variable with the mappingConfig `map-1` and type 7, and a variable of type 8.
-   * One of the variables of type 8 has the mappingConfig `map-2`. The source alone, `map-1` alone or the type alone
-   * matches two variables. So a test that gives two of these identifiers fails if the push applies only one of them.
+   * Adds two sources with two variables each. The source, the type or `map-1` alone matches two variables, so a push
+   * must apply two of these identifiers.
    */
   async function identified() {
     if (made) return made;

@@ -1,7 +1,6 @@
 /**
- * A plain push has no label from the client, no rejected elements and no warnings (all conditions: plain-push.ts).
- * Plain pushes of one user that are stored together share a row of push_operation; the service gives each push its own
- * label (R-D7).
+ * Plain pushes (plain-push.ts) of one user that are stored together share a row of push_operation. The service gives
+ * each push its own label (R-D7).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
@@ -48,8 +47,8 @@ const tuplesOf = (count: number): Buffer =>
   );
 
 /**
- * Stores several pushes together. Each number in `counts` is the number of readings of one push. If `breaks` is given,
- * the push with this index gets invalid data.
+ * Stores several pushes together, with the numbers of readings in `counts`. The push with the index `breaks` gets
+ * invalid data.
  * @returns for each push: the label if the push is stored, otherwise the kind of the outcome.
  */
 async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
@@ -122,7 +121,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect((await find((labels[0] ?? '').toUpperCase())).status).toBe(404);
   });
 
-  it('a row holds up to 65,536 pushes; the label of each push names the row and the position of the push in the row (R-D7)', () => {
+  it('the label of a push names its row, and its position from 0 to 65,535 (R-D7)', () => {
     const shared = '0199c0de-0000-7abc-8def-0123456789ab'.replace(/.{4}$/, '0000');
     expect([0, 1, 255, 65_535].map((position) => readMemberLabel(memberLabel(shared, position)))).toEqual(
       [0, 1, 255, 65_535].map((position) => ({ shared, position })),
@@ -130,7 +129,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(readMemberLabel('import-1')).toBeUndefined();
   });
 
-  it('each push is announced when it ends; a push that is still running at its time-out is announced twice, at the time-out and when it ends (R-D7, R-I8)', async () => {
+  it('each push is announced when it ends, and also at its time-out if it still runs (R-D7, R-I8)', async () => {
     await api.ingest();
     const [late, ended] = [await storeTogether([1, 2]), await storeTogether([3, 4])];
     await api.database.query(`update push_operation set deadline = now() where label = $1`, [late[0]]);
@@ -153,7 +152,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect(events[0]).not.toHaveProperty('members');
   });
 
-  it('when the pushes cannot be written together, each push is moved to a row of its own, so only the faulty push is set aside (R-D1, R-K3)', async () => {
+  it('when the pushes cannot be written together, only the faulty push is set aside (R-D1, R-K3)', async () => {
     await api.ingest();
     const labels = await storeTogether([1, 2, 3, 1], 1);
     await ingestNotingFailures(api.database, api.accountId, 14);

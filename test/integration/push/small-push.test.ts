@@ -8,8 +8,7 @@ import { createSource, createStructure, createVariable } from '../../support/fix
 import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[47][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
-// The handler of small pushes passes every push with a query string on to the Hono app. This query string has no other
-// effect, because an invalid time-out counts as absent.
+// Every push with a query string goes to the Hono app. The invalid time-out has no other effect.
 const THROUGH_APP = '?operationTimeoutSec=no';
 
 let api: GatedTestApi;
@@ -17,8 +16,7 @@ let sourceId: number;
 let siteId: number;
 let variableId: number;
 beforeAll(async () => {
-  // Callers are cached, as with the default settings. Without this cache, the handler of small pushes would pass every
-  // push to the app.
+  // Callers are cached. Without this cache, the handler of small pushes would pass every push to the app.
   api = await startGatedTestApi({ ACCESS_CACHE_SEC: '30', PUSH_MAX_READINGS: '50' });
   ({ siteId, sourceId, variableId } = await createStructure(api.manager));
 });
@@ -49,8 +47,8 @@ async function answerOf(query: string, raw: string, headers: Record<string, stri
 }
 
 /**
- * Starts a server with the handler of small pushes. A push that this handler does not take goes to an app, which
- * answers 202 with the body of the request.
+ * Starts a server with the handler of small pushes. All other pushes go to an app that answers 202 with the body of the
+ * request.
  */
 async function openHandler(isWithinRate = true) {
   const { database, dictionary, metrics, log, findCachedCaller } = api.parts;
@@ -245,7 +243,7 @@ describe('push: the cache of the small-push handler', () => {
     expect(await push(one(), '', reader)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   });
 
-  it('a push by a user without site access is rejected, even when the target is cached for another user (R-B9)', async () => {
+  it('a push without site access is rejected, even if the target is cached for another user (R-B9)', async () => {
     const source = await createSource(api.manager, siteId);
     const id = await createVariable(api.manager, source);
     const user = await api.signIn('ulf', 'USER', { sites: [] });

@@ -62,7 +62,7 @@ async function read(query: string) {
 const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
 
 describe('history: the header History-From of GET /data and POST /data', () => {
-  test('when `asOf` is earlier than the oldest stored version, a read returns no rows, and the header gives the instant from which the history is complete (R-F9)', async () => {
+  test('gives the instant from which the history is complete, when `asOf` is earlier (R-F9)', async () => {
     expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
   });
@@ -82,7 +82,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     },
   );
 
-  test('a read of the latest values gets no header; a read with a horizon gets no header if all states that the read needs are complete (R-F9)', async () => {
+  test('is absent when all states that the read needs are complete (R-F9)', async () => {
     expect(await read(`variableId=${cut}`)).toEqual({ historyFrom: null, values: [4] });
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
@@ -114,7 +114,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(named).toEqual(Object.fromEntries(rows.map(({ id }) => [id, instant])));
   });
 
-  test('in every format, the header gives the instant of the history cut, for points and for buckets; Arrow also gives this instant in the metadata of its schema (R-F9, R-G1, R-G4)', async () => {
+  test('gives the history cut in every format, for points and for buckets (R-F9, R-G1, R-G4)', async () => {
     const query = `/data?variableId=${cut}&asOf=${BEFORE_ALL}`;
     const { bytes } = await fetchRaw(api, query, ARROW);
     expect(tableFromIPC(bytes).schema.metadata.get('historyFrom')).toBe(JSON.stringify({ [cut]: kept[0] }));
@@ -130,7 +130,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
 });
 
 describe('history: a history cut (the instant from which the states of a variable are complete)', () => {
-  test('when a purge applies a lowered version limit, the history cut is at the first version after the removed versions (R-F9, R-F7)', async () => {
+  test('is at the first remaining version when a purge applies a lowered version limit (R-F9, R-F7)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2, 3, 4]) await push(variableId, value);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
@@ -144,7 +144,7 @@ describe('history: a history cut (the instant from which the states of a variabl
     });
   });
 
-  test('an overwrite of an unversioned variable makes a history cut at the time of the overwrite; a first write makes no history cut (R-F9, R-F4)', async () => {
+  test('is at the last overwrite of an unversioned variable; a first write makes no cut (R-F9, R-F4)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: false });
     await push(variableId, 1);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
@@ -155,14 +155,14 @@ describe('history: a history cut (the instant from which the states of a variabl
     });
   });
 
-  test('a second write with the same VersionTag replaces the version and makes no history cut (R-F9, R-F2)', async () => {
+  test('is not made by a second write with the same VersionTag (R-F9, R-F2)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: true });
     for (const value of [1, 2]) await push(variableId, value, 'V1');
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });
   });
 });
 
-test('history: a history cut is the instant from which states are complete; a comparison that reads an earlier state gives the cut in JSON, in the header History-From and in the metadata of Arrow (R-F9, R-G6)', async () => {
+test('history: a comparison with an incomplete past state gives the instant from which the history is complete (R-F9, R-G6)', async () => {
   const query = `/data/compare?variableId=${cut}&leftAsOf=${BEFORE_ALL}`;
   const json = await fetchRaw(api, query, JSON_TYPE);
   expect(JSON.parse(json.bytes.toString())).toMatchObject({ historyFrom: kept[0], summary: { points: 1, added: 1 } });
@@ -182,7 +182,7 @@ test.each<readonly [Method, object]>([
   ['ReadPoints', { granularity: 'GRANULARITY_DAY' }],
   ['ReadLast', {}],
 ])(
-  'history: the initial metadata of %s %j names the history cut (the instant from which states are complete) if the read is as of an earlier instant, but not if it is as of a later one (R-F9, R-J1)',
+  'history: the initial metadata of %s %j gives the start of the complete history only if `asOf` is earlier (R-F9, R-J1)',
   async (method, members) => {
     const asked = async (asOf: string | undefined) => {
       const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });
@@ -194,7 +194,7 @@ test.each<readonly [Method, object]>([
   },
 );
 
-test('history: a watch that resumes from a position before a history cut sends the versions that are still stored, and does not report the cut; an as-of read does report the cut if its instant is before the cut (R-F9, R-J1)', async () => {
+test('history: a watch that resumes from before a history cut sends the stored versions and reports no cut (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
   const request = `/data/watch?variableId=${variableId}`;
   const before = await openEventStream(api.origin, request, manager);

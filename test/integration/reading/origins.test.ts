@@ -56,7 +56,7 @@ async function originsOf(variableId: number, client = manager): Promise<readonly
 }
 
 describe('reading: the origins of versions', () => {
-  it('an origin names the push operation that wrote the version: a small push, a push of 1,500 points, a correction or a replay (R-D7, R-D8)', async () => {
+  it('an origin names the push operation that wrote the version, also for a correction or replay (R-D7, R-D8)', async () => {
     const variableId = await newVariable();
     const days = Array.from({ length: 1500 }, (_, day) => ({
       date: new Date(Date.parse(DATE) + day * 86_400_000).toISOString(),
@@ -145,7 +145,7 @@ describe('reading: the origins of versions', () => {
 
 /**
  * Pushes, each with the variables that it writes. Several pushes may become one operation only if `isPlain` is true for
- * all of them and one user sent all of them.
+ * all of them.
  */
 const pushes = fc.array(
   fc.record({

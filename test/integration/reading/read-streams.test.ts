@@ -76,7 +76,7 @@ describe('read streams: an HTTP reader', () => {
     ['gzip', 'application/json'],
     ['identity', XLSX_TYPE],
   ])(
-    'when the reader disconnects during an answer with the encoding %s and the type %s, the database connection is released (R-G4)',
+    'a disconnect during an answer (encoding %s, type %s) releases the database connection (R-G4)',
     async (encoding, accept) => {
       for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
         const read = startRead('GET', encoding, { accept });
@@ -223,29 +223,26 @@ describe('read streams: a gRPC reader', () => {
   test.each([
     ['-9223372036854775808', '9223372036854775807'],
     ['-62135596800000000', '253402300799999999'],
-  ])(
-    'the least date %s and the greatest date %s are accepted: a read between them returns all points, and a read from the greatest date or as of the least date returns none (R-J1)',
-    async (first, last) => {
-      const read = async (bounds: object): Promise<number> => {
-        let points = 0;
-        const call = client.ReadPoints({ variableIds: [variableId], ...bounds }, metadata);
-        await new Promise<void>((resolve, reject) => {
-          call.on('data', (chunk) => {
-            points += chunk.values.length;
-          });
-          call.on('error', (error: ServiceError) => reject(error));
-          call.on('end', resolve);
+  ])('the least date %s and the greatest date %s are accepted in a read (R-J1)', async (first, last) => {
+    const read = async (bounds: object): Promise<number> => {
+      let points = 0;
+      const call = client.ReadPoints({ variableIds: [variableId], ...bounds }, metadata);
+      await new Promise<void>((resolve, reject) => {
+        call.on('data', (chunk) => {
+          points += chunk.values.length;
         });
-        return points;
-      };
-      expect(await read({ fromMicros: first, toMicros: last, asOfMicros: last })).toBe(POINTS);
-      expect(await read({ fromMicros: last })).toBe(0);
-      expect(await read({ asOfMicros: first })).toBe(0);
-    },
-  );
+        call.on('error', (error: ServiceError) => reject(error));
+        call.on('end', resolve);
+      });
+      return points;
+    };
+    expect(await read({ fromMicros: first, toMicros: last, asOfMicros: last })).toBe(POINTS);
+    expect(await read({ fromMicros: last })).toBe(0);
+    expect(await read({ asOfMicros: first })).toBe(0);
+  });
 });
 
-test('read streams: an as-of read waits for a write that is still open; the rows and the total of the read include the point of this write (R-A7, R-F5)', async () => {
+test('read streams: an as-of read waits for an open write and includes its point (R-A7, R-F5)', async () => {
   const { variableId: ownId } = await createStructure(api.manager);
   const answer = await withTransaction(
     api.database,
@@ -265,8 +262,8 @@ test('read streams: an as-of read waits for a write that is still open; the rows
         return (rowCount ?? 0) > 0;
       });
       await writer.query(`insert into point values ('2026-01-01', 1, $2, $1, 0, 0)`, [ownId, asOf]);
-      // The promise is wrapped in an object. A promise that is returned directly would be awaited before the writer
-      // commits. This wait would never end, because the read ends only after the commit.
+      // The promise is wrapped in an object, because a bare promise would be awaited before the commit. The read ends
+      // only after the commit.
       return { reading };
     },
     { idleTimeoutMs: 0 },

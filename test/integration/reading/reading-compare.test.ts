@@ -72,7 +72,7 @@ describe('reading: comparison', () => {
     expect(Object.keys(compared).at(-1)).toBe('summary');
   });
 
-  test('each side of the comparison, left and right, is selected by a VersionTag or an as-of instant; by default, the right side has the latest versions (R-G6)', async () => {
+  test('each side of the comparison is selected by a VersionTag or an as-of instant (R-G6)', async () => {
     const asOf = `leftAsOf=${encodeURIComponent(between)}`;
     expect(triples(await compare(`${asOf}&rightVersion=V2`))).toEqual(V1_TO_V2);
     expect(triples(await compare(asOf))).toEqual([
@@ -98,7 +98,7 @@ describe('reading: comparison', () => {
     expect(last.rows).toEqual(all.rows.slice(3));
   });
 
-  test('when a request for JSON or CSV asks for the total, the header x-total-count gives the number of rows on all pages (R-A7)', async () => {
+  test('if requested, the header x-total-count gives the number of rows on all pages (R-A7)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
     const totalOf = async (query: string, accept: string, wanted = 'true') => {
       const headers = { authorization: `Bearer ${api.manager.token}`, accept, 'x-total-count': wanted };
@@ -114,8 +114,7 @@ describe('reading: comparison', () => {
     const compared = await compare(
       'leftVersion=V1&rightVersion=V2&from=2026-01-02&to=2026-01-04&timeZoneId=America/New_York',
     );
-    // The points are at 00:00 UTC, which is 19:00 of the previous day in New York. As `from` and `to` are midnight in
-    // New York, the period contains the UTC points of the 3rd and 4th.
+    // The points are at 00:00 UTC, which is 19:00 of the previous day in New York.
     expect(compared.rows.map(({ date }) => date)).toEqual([2, 3].map((it) => `2026-01-0${it}T19:00:00-05:00`));
   });
 
@@ -179,8 +178,7 @@ test('comparison: two random versions are merged by date, ascending or descendin
     [api.accountId],
   );
   const [leftTag, rightTag] = rows.map((row) => row.id);
-  // Every write of points must hold `point_gate` while chunks are being compressed. The Vitest project `columns`
-  // (test/vitest.config.ts) compresses chunks while this test runs.
+  // Every write must hold `point_gate`, because the Vitest project `columns` compresses chunks while this test runs.
   const change = (sql: string, values: readonly unknown[]) =>
     withTransaction(api.database, async (transaction) => {
       await holdGate(transaction);

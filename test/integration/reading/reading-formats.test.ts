@@ -16,8 +16,8 @@ const ARROW = 'application/vnd.apache.arrow.stream';
 const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
 /**
- * On each connection, the gate forwards about this many bytes from the database and holds back the rest. This number of
- * bytes is enough for the first chunk of any HTTP answer, but not for a whole answer with POINTS points.
+ * On each connection to the database, the gate lets about this many bytes pass. These bytes are enough for the first
+ * chunk of an answer, but not for POINTS points.
  */
 const HELD_BYTES = 4_000_000;
 
@@ -156,7 +156,7 @@ describe('read formats', () => {
     expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
   });
 
-  test('when a POST has `displayLevel=Columns`, a JSON answer is grouped by column, and a CSV answer has the same columns as with `displayLevel=Normal` (R-G1)', async () => {
+  test('a POST with `displayLevel=Columns` gets JSON grouped by column, and CSV in the usual columns (R-G1)', async () => {
     const body = { variableIds: [versioned], displayLevel: 'Columns' };
     const answer = await api.manager.post('/data', body);
     expect(answer.body).toMatchObject([
@@ -212,7 +212,7 @@ describe('read formats', () => {
     }
   });
 
-  test('an answer with several aggregates has a column for each aggregate; the column is empty for a variable that uses another aggregate (R-G3)', async () => {
+  test('each aggregate has its own column, which is empty for variables with another aggregate (R-G3)', async () => {
     const other = await createVariable(api.manager, sourceId, { quantityType: 'Integrated' });
     await api.manager.post('/api/data', [{ variableId: other, data: [{ date: '2026-01-01T06:00:00Z', value: 4 }] }]);
     await api.ingest();

@@ -15,8 +15,8 @@ let revised: number;
 /** Variable with one date, 2026-01-10: V1 was written 36 hours before this date, and V2 18 hours before this date. */
 let forecast: number;
 /**
- * Variable with one value. The date of the value is the midnight that ends a day of 23 hours in Brussels. The value was
- * written 23.5 hours before this midnight, which is 30 minutes before that day began.
+ * Variable with one value, at the end of a day of 23 hours in Brussels. The value was written 23.5 hours before its
+ * date.
  */
 let spring: number;
 
@@ -131,7 +131,7 @@ describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
     ['PT36H0.000001S', []],
     ['P1M', []],
   ])(
-    'with a horizon of %s, a read returns for each date the value that was known this long before the date (R-G2)',
+    'with a horizon of %s, a read returns the value known this long before the date (R-G2)',
     async (horizon, values) => {
       const found = await rows(`variableId=${forecast}&horizon=${horizon}`);
       expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
@@ -142,10 +142,10 @@ describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
 
 describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () => {
   // A horizon of P1D leads to the same local time on the previous day. Special cases:
-  // - the first case: this local time occurs twice on the previous day.
-  // - the second case: this local time is skipped on the previous day.
+  // - the first case: this local time occurs twice.
+  // - the second case: this local time is skipped.
   // - Pacific/Apia: Samoa skipped the whole previous day.
-  // - America/Winnipeg: when this test was written (2026), the tz databases of Node and PostgreSQL differed for 2027.
+  // - America/Winnipeg: in 2026, the tz databases of Node and PostgreSQL differed for 2027.
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],
     ['Europe/Brussels', '2026-03-30T00:30:00Z', 'P1D', '2026-03-29T01:30:00Z'],
@@ -170,7 +170,7 @@ describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () =
     },
   );
 
-  test('with timeZoneId, a horizon of P1D is a calendar day of this time zone, not 24 hours (R-G2, R-G1)', async () => {
+  test('P1D is a calendar day of timeZoneId, not 24 hours (R-G2, R-G1)', async () => {
     const timeZoneId = 'Europe/Brussels';
     expect(await rows(`variableId=${spring}&horizon=P1D`)).toHaveLength(0);
     expect(await rows(`variableId=${spring}&horizon=P1D&timeZoneId=${timeZoneId}`)).toHaveLength(1);
@@ -207,7 +207,7 @@ describe('version selection: aggregates over REST and gRPC (R-G2)', () => {
     expect(chunk?.unitId).toBe(found[0]?.unitId);
   });
 
-  test('when `fill` is null, a bucket without points is null over REST and NaN over gRPC; over gRPC, a bucket with fewer points than `min_count` is NaN too (R-J1, R-G1)', async () => {
+  test('when `fill` is null, a bucket without points is null over REST and NaN over gRPC (R-J1, R-G1)', async () => {
     const query = `granularity=Hour&fill=null&from=${day(1)}&to=2026-01-01T03:00:00Z`;
     const found = await rows<Aggregated>(`variableId=${revised}&aggregation=SUM&${query}`);
     expect(found.map(({ sumValue }) => sumValue)).toEqual([1.5, null, null]);

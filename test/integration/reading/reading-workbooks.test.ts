@@ -47,10 +47,7 @@ async function sheetOf(path: string, init: RequestInit = {}): Promise<readonly (
   return rows;
 }
 
-/**
- * @returns the rows of the CSV answer, header first. A cell is converted to a number if the workbook with the same data
- *   has a number in the same cell.
- */
+/** @returns the rows of the CSV answer, header first, with numbers where the workbook has numbers. */
 async function csvOf(path: string, init: RequestInit = {}): Promise<readonly (readonly unknown[])[]> {
   const { bytes } = await fetchRaw(api, path, 'text/csv', init);
   const [header = [], ...rows] = parseCsv(bytes.toString());

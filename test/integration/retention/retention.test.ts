@@ -85,7 +85,7 @@ async function apply(pause: Pause = async () => {}, settleSec = 0) {
 const state = async (path: string) => (await manager.get<Record<string, unknown>>(path)).body;
 
 describe('retention: policy, preview and job', () => {
-  test('the job deletes nothing until a policy with isActive=true is saved; then the job deletes the points that the preview counted', async () => {
+  test('the job deletes the points that the preview counted, but only if the policy is active', async () => {
     const variableId = await addDays(3, 2);
     const path = `/variables/${variableId}/retention`;
     expect(await state(path)).toMatchObject({ retention: null, rollupCount: 0, rawFrom: null });
@@ -137,7 +137,7 @@ describe('retention: policy, preview and job', () => {
     expect(await rollups(later)).toBe(0);
   });
 
-  test('the job rolls up a variable even if the last point of the variable is long before the retention boundary, and includes the variable in the counts', async () => {
+  test('the job rolls up a variable whose last point is long before the boundary', async () => {
     const variableId = await createVariable(manager, sourceId);
     const data = [{ date: iso(BOUNDARY - 400 * DAY), value: 1 }];
     await manager.post('/api/data', [{ variableId, data }]);
@@ -149,7 +149,7 @@ describe('retention: policy, preview and job', () => {
     await manager.delete(path);
   });
 
-  test('if the time limit of a preview ends while the preview counts a chunk, the preview returns the number of points in the earlier chunks', async () => {
+  test('a preview whose time limit ends returns the number of points in the chunks counted so far', async () => {
     const variableId = await createVariable(manager, sourceId);
     const dates = [BOUNDARY - 400 * DAY, BOUNDARY - 200 * DAY];
     const data = dates.map((date) => ({ date: iso(date), value: 1 }));
@@ -234,8 +234,7 @@ describe('retention: policy, preview and job', () => {
       expect((await apply()).hasRun).toBe(false);
     });
     expect(hasRun).toBe(true);
-    // The first two ids in `order` do not show which account had a turn: at the first pause, `before` is still empty,
-    // so both variables count as changed.
+    // At the first pause, `before` is empty, so the first two ids in `order` are not turns.
     const turns = order.slice(2);
     expect(turns.length).toBeGreaterThan(2);
     for (const [index, id] of turns.entries()) if (index > 0) expect(id).not.toBe(turns[index - 1]);
@@ -244,7 +243,7 @@ describe('retention: policy, preview and job', () => {
     }
   });
 
-  test('a USER gets 403 for every request about a policy; a PUT of a policy gets 404 when the variable belongs to another account, and 400 when the policy has weekly rollups or keeps raw points for 0 years', async () => {
+  test('a USER gets 403, another account gets 404, and an invalid policy gets 400', async () => {
     const user = await api.signIn('uma', 'USER');
     const variableId = await addDays(0, 1);
     for (const owner of ['/account', `/variables/${variableId}`]) {
@@ -275,7 +274,7 @@ describe('retention: after the job has deleted all points older than the boundar
     await apply();
   });
 
-  test('answers in JSON and Arrow and comparisons state the retention boundary if their period begins before it, but not if their period begins at it', async () => {
+  test('answers and comparisons state the boundary only if their period begins before the boundary', async () => {
     const read = await manager.get<readonly Row[]>(`/data?variableId=${variableId}`);
     expect(read.headers.get('raw-from')).toBe(item);
     expect(read.headers.get('history-from')).toBeNull();
@@ -316,7 +315,7 @@ describe('retention: after the job has deleted all points older than the boundar
     expect((await metadataOf({ variableIds: [variableId] })).get('raw-from')).toEqual([item]);
   });
 
-  test('if one variable of a read has removed versions and another has rolled-up points, gRPC sends both `history-from` and `raw-from` (R-F9)', async () => {
+  test('a gRPC read of two variables can get both `history-from` and `raw-from` (R-F9)', async () => {
     const cutId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) {
       await manager.post('/api/data', [{ variableId: cutId, data: [{ date: boundary, value }] }]);
@@ -327,7 +326,7 @@ describe('retention: after the job has deleted all points older than the boundar
     expect(metadata.get('raw-from')).toEqual([item]);
   });
 
-  test('a push stores its points, except points at rolled-up dates; points at rolled-up dates are refused and counted', async () => {
+  test('a push stores its points, except the points at rolled-up dates', async () => {
     const data = [
       { date: iso(BOUNDARY - 2 * DAY), value: 9 },
       { date: iso(BOUNDARY + 9 * DAY), value: 9 },

@@ -126,7 +126,7 @@ describe('rollups: what rolling up deletes, and what aggregates return afterward
     60_000 + (LONG_RUNS ?? 0) * 1000,
   );
 
-  test('rolling up deletes all versions of points dated before the end date, and counts the deleted points and versions', async () => {
+  test('rolling up deletes all versions of the points before the end date', async () => {
     const variableId = await addHours();
     await store.write(variableId, hours(0, 24, 100));
     expect(await rollUp(variableId, at(48))).toEqual({ points: 48, versions: 24, rollups: 2, isDone: true });
@@ -137,7 +137,7 @@ describe('rollups: what rolling up deletes, and what aggregates return afterward
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0, rollups: 0 });
   });
 
-  test('a daily rollup belongs to no hourly bucket, and an aggregate over a period includes the rollups in that period', async () => {
+  test('a daily rollup counts in an aggregate over its period, but in no hourly bucket', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     expect(await aggregate(variableId, { bucket: 'hour', toMicros: at(49) })).toEqual([[at(48), 48]]);
@@ -146,7 +146,7 @@ describe('rollups: what rolling up deletes, and what aggregates return afterward
     ]);
   });
 
-  test('an as-of read includes a rollup only if all points of the rollup were known at `asOf`; when a read leaves out a rollup, the read gives the instant from which the history is complete (R-F5, R-F9)', async () => {
+  test('an as-of read includes a rollup only if all points of the rollup were known at `asOf` (R-F5, R-F9)', async () => {
     const variableId = await addHours();
     const { versionTimestamp } = await store.write(variableId, hours(0, 24, 100));
     await rollUp(variableId, at(48));
@@ -166,7 +166,7 @@ describe('rollups: what rolling up deletes, and what aggregates return afterward
     ]);
   });
 
-  test('an aggregate of the versions with a given VersionTag includes no rollups, because rollups have no VersionTag (R-G2)', async () => {
+  test('an aggregate of the versions with a given VersionTag includes no rollups (R-G2)', async () => {
     const variableId = await addHours();
     await store.write(variableId, [
       [at(0), 7, 'V1'],
@@ -178,7 +178,7 @@ describe('rollups: what rolling up deletes, and what aggregates return afterward
 });
 
 describe('rollups: writes and deletions', () => {
-  test('a new point at a rolled-up date is dropped, and counted as dropped; a new point at another date of a rolled-up period is stored, and the next rollup includes it', async () => {
+  test('in a rolled-up period, new points are dropped only at dates that were rolled up', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     const { ranges } = await store.write(variableId, [
@@ -207,7 +207,7 @@ describe('rollups: writes and deletions', () => {
     expect((await aggregate(variableId)).map(([, sum]) => sum)).toEqual([276, 852, 1428, 2004]);
   });
 
-  test('if a rollup found no points in a period, points that are written to this period later are stored, and the next rollup includes them', async () => {
+  test('after a rollup that found no points, new points are stored and rolled up the next time', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[at(90), 1]]);
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0 });

@@ -120,7 +120,7 @@ describe('deletion with `hardDelete` (R-C7)', () => {
     });
   }, 30_000);
 
-  it('a deletion does not wait until the deletions of another account are complete: the accounts take turns, one step each (R-A14)', async () => {
+  it('the deletions of different accounts take turns, one step each (R-A14)', async () => {
     const { database } = world;
     await Promise.all(workers.splice(0).map((worker) => worker.kill()));
     const greedy = [await createLargeSite(), await createLargeSite(), await createLargeSite()];

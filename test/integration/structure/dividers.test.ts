@@ -36,7 +36,7 @@ const valuesOf = async (variableId: number) => {
 const readings = (...values: readonly number[]) => values.map((value, hour) => ({ date: at(hour), value }));
 
 describe('variable: the divider divides the values that clients send (R-C6)', () => {
-  it('the divider applies to a push with an uncached target, a push with a cached target and a large push; in the large push, the value of a variable without a divider is stored unchanged', async () => {
+  it('the divider applies to a push with an uncached or a cached target, and to a large push', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 1000, mappingConfig: 'Wh' });
     const plain = await createVariable(api.manager, sourceId);
     // The first push looks up its target in the database, and the second finds the same target in the cache. The third
@@ -79,7 +79,7 @@ describe('variable: the divider divides the values that clients send (R-C6)', ()
     expect(await valuesOf(variableId)).toEqual([2.5]);
   });
 
-  it('a new divider applies to later pushes, not to stored points; null sets the divider to 1; a divider of 0 is refused with 400', async () => {
+  it('a new divider applies to later pushes, not to stored points; 0 is refused with 400', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { divider: 10 });
     const path = `/sources/${sourceId}/variables/${variableId}`;
     const [first, second, third] = readings(1, 1, 1);
@@ -98,7 +98,7 @@ describe('variable: the divider divides the values that clients send (R-C6)', ()
     });
   });
 
-  it('when the divider makes a value infinite, the answer is 400 with the path of the value, whether the target is cached or not (R-D1)', async () => {
+  it('when the divider makes a value infinite, the answer is 400 with the path of the value (R-D1)', async () => {
     const { variableId } = await createStructure(api.manager, { divider: 1e-9 });
     for (let round = 0; round < 2; round += 1) {
       const answer = await api.manager.post('/api/data', [{ variableId, data: readings(1, 1e300) }]);
@@ -109,7 +109,7 @@ describe('variable: the divider divides the values that clients send (R-C6)', ()
 });
 
 describe('variable: isDefault selects the target of a push that names only the source (R-C6, R-D2)', () => {
-  it('the default variable gets the readings; if the push also names a mappingConfig, the variable with this mappingConfig gets the readings; in each case, the divider of the variable applies', async () => {
+  it('the default variable gets the readings, unless the push names the mappingConfig of another variable', async () => {
     const siteId = await createSite(api.manager);
     const sourceId = await createSource(api.manager, siteId, { serialNumber: 'DEF-1' });
     const other = await createVariable(api.manager, sourceId, { mappingConfig: 'other', divider: 2 });
@@ -121,7 +121,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     expect([await valuesOf(chosen), await valuesOf(other)]).toEqual([[2], [5]]);
   });
 
-  it('an element of the push is rejected as ambiguous when the source has no default variable, when the source has two default variables from an older release, or when two sources match', async () => {
+  it('an ambiguous element is rejected: no default variable, two default variables, or two matching sources', async () => {
     const siteId = await createSite(api.manager);
     const [first, second] = [
       await createSource(api.manager, siteId, { name: 'Twin' }),
@@ -130,7 +130,7 @@ describe('variable: isDefault selects the target of a push that names only the s
     const [chosen, another] = [await createVariable(api.manager, first), await createVariable(api.manager, first)];
     const ambiguous = async (identifiers: object) => (await push([{ ...identifiers, data: readings(1) }])).rejected;
     const advice =
-      'add mappingConfig or variableTypeId; alternatively, name one source and set isDefault to true for exactly one variable of this source';
+      'add mappingConfig or variableTypeId, or name one source and set isDefault to true for exactly one of its variables';
     expect(await ambiguous({ sourceId: first })).toMatchObject([
       {
         code: 'target_ambiguous',

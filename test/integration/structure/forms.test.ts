@@ -199,7 +199,7 @@ describe('forms: clientData', () => {
     expect((await api.manager.get(`/variables?customFilter=${filter}`)).body).toMatchObject([{ id: variableId }]);
   });
 
-  it('is kept when a new form makes it invalid; reads then show its problems, the filter `hasProblems` finds the resource, and the next change of its clientData is checked', async () => {
+  it('is kept when a new form makes it invalid; reads then show its problems', async () => {
     const name = `Late ${++made}`;
     const stored = { clientData: { [name]: { Technical: { Power: 'high', Fuel: 1 } } } };
     const late = await createSource(api.manager, siteId, stored);
@@ -264,7 +264,7 @@ describe('forms: a value that a formula reads', () => {
   });
   const put = async (path: string, body: object) => expect((await api.manager.put(path, body)).status).toBe(204);
 
-  it("if its field has canBeUsedAsATrigger, each change of the value requests a calculation that begins at the first date of the formula's input (R-H5)", async () => {
+  it('with canBeUsedAsATrigger, each change requests a calculation from the first date of the input (R-H5)', async () => {
     const ownSite = await createSite(api.manager, { clientData: { F: { G: { a: 1, 'b c': 1 } } } });
     const ownSource = await createSource(api.manager, ownSite, { clientData: { F: { G: { a: 1 } } } });
     const other = await createSite(api.manager);

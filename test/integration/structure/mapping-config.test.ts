@@ -64,7 +64,7 @@ describe('variable: mappingConfig is unique within its source (R-D2)', () => {
     for (const { body } of losers) expect(body.message).toContain(`variable ${winner?.body.id} `);
   });
 
-  it('the rule allows several missing or blank mappingConfigs, equal mappingConfigs in different sources, mappingConfigs that differ only in letter case, and an update that keeps the mappingConfig', async () => {
+  it('the rule ignores blank mappingConfigs and other sources, and distinguishes letter case', async () => {
     const { siteId, sourceId, variableId } = await make();
     await createVariable(api.manager, sourceId, { mappingConfig: 'KWH' });
     await createVariable(api.manager, await createSource(api.manager, siteId), { mappingConfig: 'kWh' });

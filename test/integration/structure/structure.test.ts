@@ -94,7 +94,7 @@ describe('structure: a site, source or variable', () => {
     }
   });
 
-  it('POST accepts the body that GET returned for an existing resource, and creates a copy of the resource (R-C4–C6)', async () => {
+  it('is copied by a POST of the body that GET returned (R-C4–C6)', async () => {
     const [site, source, variable] = await createEach();
     // A mappingConfig is unique within its source, so the copy of the variable is created in another source.
     const otherSourceId = await createSource(api.manager, await createSite(api.manager), { name: SOURCE.name });
@@ -123,7 +123,7 @@ describe('structure: a site, source or variable', () => {
     expect(await read(variable)).toMatchObject({ ...VARIABLE, divider: 1, aggregate: null, versionLimit: null });
   });
 
-  it('ignores case in member names, accepts an id as a string of digits, and accepts an enumeration value by name or by number (R-A3, R-C8)', async () => {
+  it('ignores case in member names, and accepts ids as strings and enumeration values as numbers (R-A3, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const members = {
       NAME: 'x',

@@ -61,7 +61,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect(byId.get(FAHRENHEIT)).toMatchObject({ symbol: '°F', divisor: 1.8, offset: 32 });
   });
 
-  test('the units of one family can be listed page by page, and the answer can give the total number of these units', async () => {
+  test('the units of one family can be listed page by page, with their total number', async () => {
     const energy = await api.manager.get<Unit[]>(`/units?unitFamilyId=${ENERGY}`, { 'x-total-count': 'true' });
     expect(new Set(energy.body.map(({ unitFamilyId }) => unitFamilyId))).toEqual(new Set([ENERGY]));
     expect(energy.headers.get('x-total-count')).toBe(String(energy.body.length));
@@ -98,7 +98,7 @@ describe('structure: catalogues (R-C8)', () => {
     },
   );
 
-  test('a variable can have type 0, which existing clients send, or a type outside the catalogue; a push can address a variable by type 0 (R-C6, R-C8)', async () => {
+  test('a variable can have type 0 or an unlisted type, and pushes can use type 0 (R-C6, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
     const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });
@@ -138,7 +138,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?variableId=${variableId}&unitId=${KWH}`)).toEqual([1, 2.5]);
   });
 
-  test('when variables have different units, a read converts the points of all variables to the requested unit', async () => {
+  test('a read converts the points of all variables to the requested unit', async () => {
     const ids = [await withValues(KWH, [1]), await withValues(MWH, [1]), await withValues(WH, [500])];
     expect(await values(`/data?variableIds=${ids}&unitId=${KWH}`)).toEqual([1, 1000, 0.5]);
   });
@@ -159,7 +159,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     },
   );
 
-  test('a read is refused when the requested unit is unknown, or when the unit of a variable is unknown, missing or of another family; when a variable is the cause, the error says what is wrong with the unit of the variable', async () => {
+  test('a read is refused when the unit of a variable cannot be converted; the error says why', async () => {
     const cases = [
       [
         await withValues(KW, [1]),

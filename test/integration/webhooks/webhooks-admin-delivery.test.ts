@@ -46,7 +46,7 @@ it('webhook secret: after a change, deliveries are signed with the former and th
   await delivery.api.manager.delete(`/account/webhooks/${id}`);
 });
 
-it('webhook delivery: after a webhook is changed, its messages have the new headers and template; after a webhook is disabled or deleted, no messages are sent (R-I1)', async () => {
+it('webhook delivery: a changed webhook sends its new headers and template; a disabled or deleted webhook sends nothing (R-I1)', async () => {
   const receiver = await receiverOf(secretOf(24));
   const { id } = await createWebhook(delivery.api.manager, {
     ...{ url: receiver.url, eventType: 'SiteCreated', secret: secretOf(24), headers: { 'X-Place': 'before' } },

@@ -41,7 +41,7 @@ async function createSiteStructure() {
 }
 
 /**
- * Creates a webhook that has delivery statistics. Then `user` reads this webhook, and reads the list of webhooks.
+ * Creates a webhook that has delivery statistics, and reads the webhook as `user`.
  * @returns the webhook as `user` sees it; undefined when `user` does not see the webhook.
  */
 async function see(members: object): Promise<Seen | undefined> {
@@ -78,7 +78,7 @@ describe('webhooks: a USER', () => {
     }
   });
 
-  it('sees a webhook whose filter also names inaccessible entities, but sees neither the ids of these entities nor the statistics of the webhook (R-B9)', async () => {
+  it('sees a webhook with a partly inaccessible filter, but not the inaccessible ids or the statistics (R-B9)', async () => {
     const filter = {
       siteIds: [hidden.siteId, granted.siteId],
       sourceIds: [hidden.sources[0]],

@@ -150,10 +150,8 @@ describe('webhook delivery: a message is sent again under the same id', () => {
 
   test('when its deliverer is killed between the response and the commit of the outcome (R-I3, R-K3)', async () => {
     await subscribe();
-    // The receiver first answers 500, because the test needs an outcome that is lost when the deliverer is killed. The
-    // deliverer stores a failure in a transaction of several statements, and PostgreSQL cannot commit this transaction
-    // without the deliverer. The deliverer stores a success in a single statement, and PostgreSQL may still commit this
-    // statement after the deliverer has died.
+    // The receiver first answers 500. A success would be recorded by a single statement, which PostgreSQL could still
+    // commit after the deliverer is killed.
     receiver.answer(500, 500, 200);
     const victim = await start('deliverer', { WEBHOOK_RETRY_SEC: '60,60,60' });
     const sites = await createSites(1);

@@ -47,9 +47,8 @@ export function toMicros(instant: Temporal.Instant): number {
 }
 
 /**
- * Subtracts a duration: first years, months, weeks and days from the local time of the zone, then hours and smaller
- * units as elapsed time. If the local time after the first step occurs twice, the later instant is used. If a clock
- * change skips this local time, the local time moves forward by the length of the gap (R-D4).
+ * Subtracts first years to days from the local time of the zone, then smaller units as elapsed time. A skipped or
+ * repeated local time means the later instant (R-D4).
  */
 export function before(micros: number, duration: Temporal.Duration, timeZoneId: string): number {
   const { years, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds } = duration;

@@ -49,11 +49,8 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
   const limitOf = ({ limit }: ModelVariable) => limit ?? accountLimit;
 
   /**
-   * Writes the rows of push bodies. When a later row of the same write replaces a row, the replaced row is not stored.
-   * A stored row gets the instant of `moment` as its VersionTimestamp, or the time of the clock if `moment` has no
-   * instant. If this instant is not after the variable's last VersionTimestamp, the row gets the microsecond after that
-   * VersionTimestamp (R-F1). If a write stores several rows of a variable at one date, each of these rows gets 1 µs
-   * more than the row before.
+   * Writes the rows of push bodies, except rows that a later row replaces. Each VersionTimestamp is later than all
+   * VersionTimestamps of earlier writes to the variable (R-F1).
    */
   const write = (bodies: readonly (readonly VariableEntry[])[], moment: Moment | undefined): void => {
     const entries = bodies.flat();

@@ -37,8 +37,8 @@ interface Section {
   readonly title: string;
   readonly position: SourcePosition;
   /**
-   * The text of the file up to the end of this section. The title and all earlier lines are replaced by empty lines, so
-   * that errors give the line numbers of the file.
+   * The text of this section. Empty lines replace the title and all earlier lines, so errors give the line numbers of
+   * the file.
    */
   readonly body: string;
 }

@@ -8,10 +8,7 @@ import type { Row, Span, VersionLine, World } from './world.ts';
 // order. Other values must be equal.
 const TOLERANCE = 1e-9;
 
-/**
- * @throws {Error} when the actual result differs from the expected result; the message names the file, the line and the
- * two results. If a command fails although it should succeed, throws the error of the command.
- */
+/** @throws {Error} when a result differs from the expected result, or when a command fails unexpectedly. */
 export async function playScenario(world: World, { commands }: Scenario): Promise<void> {
   for (const command of commands) await play(world, command);
 }

@@ -96,10 +96,7 @@ function knownAt(cursor: Cursor): KnownAt {
   return { kind: 'instant', micros };
 }
 
-/**
- * Parses a relative version, then an instant, then a zone. The version is relative to the instant. Example:
- * `last 3 days now 2026-03-01T00:00Z in UTC`.
- */
+/** Parses a version relative to an instant, such as `last 3 days now 2026-03-01T00:00Z in UTC`. */
 function relative(cursor: Cursor): KnownAt {
   const words: string[] = [];
   while (!cursor.takes('now')) words.push(cursor.text('relative … now'));

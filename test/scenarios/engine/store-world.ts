@@ -176,9 +176,8 @@ interface LabelledEntry {
 }
 
 /**
- * Gives each reading of a body its labels: a version and tags. An element of the body may have labels, and so may each
- * reading in the element. The reading's version takes precedence over the element's version, but the element's tags
- * take precedence over the reading's tags (R-D3).
+ * Gives each reading of a body its version and tags. The version of the reading overrides the version of the element,
+ * but the tags of the element override the tags of the reading (R-D3).
  */
 function labelled(store: Store, body: PushBody): readonly LabelledEntry[] {
   return body.flatMap(({ variable, readings, ...element }) =>
@@ -224,9 +223,8 @@ function toColumn<Item>(
 }
 
 /**
- * Writes the batches. When `moment` is an instant, shifts the new VersionTimestamps of each variable, so that the first
- * new VersionTimestamp equals `moment`. If the variable already has a VersionTimestamp at or after `moment`, the first
- * new VersionTimestamp is 1 µs after the last existing VersionTimestamp.
+ * Writes the batches. If `moment` is an instant, the first new VersionTimestamp of each variable is `moment`. If the
+ * variable already has VersionTimestamps at or after `moment`, the first new one is 1 µs after the last of these.
  */
 async function writeAt(
   { database, ids, spans }: Store,

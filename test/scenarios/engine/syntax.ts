@@ -15,8 +15,7 @@ export interface Scenario {
 export type Tags = Readonly<Record<string, string>>;
 
 /**
- * The value after the keyword `at` in a write of a scenario: either a label by which later lines refer to the write, or
- * the first VersionTimestamp of the write.
+ * The value after `at` in a write of a scenario: a label for later lines, or the first VersionTimestamp of the write.
  */
 export type Moment =
   | { readonly kind: 'label'; readonly label: string }
@@ -61,8 +60,8 @@ export type KnownAt =
   | { readonly kind: 'relative'; readonly text: string; readonly nowMicros: number; readonly timeZoneId: string };
 
 /**
- * For each date, the read selects only versions that were known at least `duration` (ISO 8601) before the date. The
- * subtraction follows the calendar of the time zone `timeZoneId`.
+ * For each date, the read selects only versions known at least `duration` (ISO 8601) before the date. `timeZoneId`
+ * decides the calendar.
  */
 export interface Horizon {
   readonly duration: string;

@@ -3,8 +3,9 @@ import type { SourcePosition } from './syntax.ts';
 
 export interface Token {
   /**
-   * `text` is a quoted text. `mark` is one of the characters `{ } ; , =`, the arrow `->`, the end of a line or the end
-   * of the file. `word` is every other token.
+   * - text: a quoted text
+   * - mark: `{`, `}`, `;`, `,`, `=`, `->`, the end of a line or the end of the file
+   * - word: every other token
    */
   readonly kind: 'word' | 'text' | 'mark';
   readonly text: string;
@@ -37,14 +38,10 @@ export interface Cursor {
   /** Takes the next token if the token is a word or mark that equals `text`. Returns true when the token was taken. */
   readonly takes: (text: string) => boolean;
   readonly due: (mark: string) => void;
-  /**
-   * Takes the next token, which must be a word or a quoted text, and returns its text. `what` names the expected value
-   * in the error.
-   */
+  /** Takes the next token and returns its text. If the token is a mark, throws an error about `what`. */
   readonly text: (what: string) => string;
   /**
-   * Takes the next token if it is a word that `read` can parse, and returns the parsed value. For every other
-   * token, the error is `<what> must be <rule>, got …`.
+   * Takes a word that `read` can parse, and returns the parsed value. Otherwise, throws `<what> must be <rule>, got …`.
    */
   readonly word: <Value>(what: string, rule: string, read: (word: string) => Value | undefined) => Value;
   readonly skipLineEnds: () => void;

@@ -84,11 +84,12 @@ function fillIn(text: string, bindings: Bindings, encode = (value: string) => va
 }
 
 /**
- * Compares an actual value with the expected one. An object may have more members than expected. A list must have
- * exactly the expected items, unless the expected list ends with `{{more}}`. `{{absent}}` expects that the object lacks
- * the member; `{{any}}` accepts any value except null. A placeholder whose name ends with `Token` takes the actual
- * value at every use. Any other placeholder takes the actual value at its first use, and requires the same value at
- * each later use.
+ * Compares an actual value with the expected one. An object may have more members than expected. Placeholders:
+ * - `{{more}}` at the end of a list: more items may follow.
+ * - `{{absent}}`: the object lacks the member.
+ * - `{{any}}`: any value except null.
+ * - a name that ends with `Token`: takes the actual value at every use.
+ * - any other name: takes the actual value at its first use, and requires this value later.
  */
 function compare(actual: unknown, expected: unknown, bindings: Bindings, what: string): void {
   if (typeof expected === 'string') compareText(actual, expected, bindings, what);

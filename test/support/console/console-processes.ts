@@ -1,7 +1,6 @@
 /**
- * Starts the product's roles and a browser. All console test files that run in the same worker share these processes,
- * because the start takes five CPU seconds. One test file at a time leases the processes, and each lease begins with an
- * empty database. The processes end IDLE_MS after the last release, or with the worker.
+ * Starts the product's roles and a browser. The test files of a worker share these processes, because the start takes
+ * five CPU seconds. One test file at a time leases the processes, with an empty database.
  */
 import { type Browser, chromium } from 'playwright-core';
 import { inject } from 'vitest';
@@ -14,10 +13,7 @@ const FLAGS = [
   ...['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   ...['--no-first-run', '--disable-breakpad', '--disable-gpu'],
 ];
-/**
- * Time for which the processes keep running after the last `release`, in milliseconds. In this time, the worker can
- * load its next test file.
- */
+/** Milliseconds that the processes run after the last `release`, so that the next test file can lease them. */
 const IDLE_MS = 5000;
 
 export interface ConsoleProcesses {
@@ -39,10 +35,7 @@ interface Running {
 let running: Running | undefined;
 let isLeased = false;
 let idleTimer: NodeJS.Timeout | undefined;
-/**
- * Settles when the roles and the browser that ran before have ended. New roles and a new browser start only after this
- * promise has settled.
- */
+/** Settles when the previous roles and browser have ended. New roles and a new browser start only afterwards. */
 let ending: Promise<void> = Promise.resolve();
 
 /** Leases the processes, and starts them if none are running. @throws {Error} if the processes are already leased. */

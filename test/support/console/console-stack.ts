@@ -85,8 +85,7 @@ async function openWindow(
   }
   await page.getByRole('navigation').first().waitFor();
   const { cookies } = await context.storageState();
-  // Later windows of the user get only the cookies. The local storage, in which pages keep the choices of the user, is
-  // not passed on.
+  // Later windows of the user get only the cookies, not the choices in the local storage.
   if (!isFresh) sessions.set(userName, { cookies, origins: [] });
   return { page, complaints, settled, close: () => context.close() };
 }

@@ -92,8 +92,8 @@ function dropProse(value: unknown): unknown {
 }
 
 /**
- * A member named `description` is prose if its value is a string. If the value is an object, the object is the schema
- * of a property that is named `description`.
+ * A member `description` is prose only if its value is a string. An object is the schema of a property with the name
+ * `description`.
  */
 function isProse(name: string, member: unknown): boolean {
   return (name === 'description' && typeof member === 'string' && member !== '') || name === 'examples';

@@ -7,7 +7,7 @@ const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
  * @returns a script to run in the page; the script returns one text per serious or critical violation. Without
- * `resultTypes`, axe-core would also list all elements that pass, and this list is larger than the page.
+ *   `resultTypes`, axe-core would also list all elements that pass.
  */
 const run = (
   options: object,

@@ -61,8 +61,8 @@ function writeAnswer(question: Buffer, type: number, given: Exclude<NameAnswer, 
 }
 
 /**
- * @returns all CNAME records and the address records of the requested type, in the order of `given`. In `given`, each
- * CNAME must precede its addresses.
+ * @returns all CNAME records and the address records of the requested type. In `given`, each CNAME must precede its
+ *   addresses.
  */
 function toRecords(given: readonly string[], type: number): readonly Buffer[] {
   let owner: Buffer = Buffer.from([0xc0, 12]);

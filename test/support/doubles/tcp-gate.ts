@@ -8,13 +8,13 @@ export interface TcpGate {
   shut(): Promise<void>;
   open(): Promise<void>;
   /**
-   * Keeps the existing connections, but forwards nothing more on them; new connections work. `freeze('answers')` stops
-   * only the answers of the service, and requests still reach the service.
+   * Keeps the existing connections, but forwards nothing more on them. `freeze('answers')` stops only the answers of
+   * the service.
    */
   freeze(only?: 'answers'): void;
   /**
-   * Forwards about `bytes` more bytes of answers on each existing and each new connection, and then forwards nothing
-   * more. A call of `shut` removes this limit. The limit simulates a network that fails in the middle of an answer.
+   * Forwards only about `bytes` more bytes of answers on each connection, until `shut` is called. Simulates a network
+   * that fails in the middle of an answer.
    */
   holdAnswers(bytes: number): void;
 }
@@ -76,10 +76,7 @@ export async function openTcpGate(url: string): Promise<TcpGate> {
   };
 }
 
-/**
- * Forwards about `bytes` bytes from the service to the client, then stops reading from the service. If the service
- * sends more, it must wait.
- */
+/** Forwards about `bytes` bytes from the service to the client, then stops reading from the service. */
 function hold([client, service]: readonly [client: Socket, service: Socket], bytes: number): void {
   let left = bytes;
   service.on('data', (answer: Buffer) => {

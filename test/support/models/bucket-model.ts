@@ -1,6 +1,5 @@
 /**
- * Simple implementation of aggregates by civil buckets (R-G1) that puts the points into their buckets one by one. Tests
- * compare Tidemark's results with its results.
+ * A simple model of aggregates by civil buckets (R-G1). Tests compare Tidemark's results with the results of the model.
  */
 import type { Temporal } from 'temporal-polyfill';
 import { toInstant, toMicros } from '../../scenarios/engine/instants.ts';

@@ -58,10 +58,7 @@ function defaultVersion(atMicros: number): string {
   return hour.toString().slice(0, 'yyyy-MM-ddTHH:mm:ss'.length);
 }
 
-/**
- * If a row has a Version, adds this Version to the row's tags as the tag `version`, unless the row already has a tag
- * `version` (§9.2 rule 1).
- */
+/** Adds a row's Version as the tag `version`, unless the row already has this tag (§9.2 rule 1). */
 function withVersion(tags: Tags, version: string | null): Tags {
   return version === null ? tags : { version, ...tags };
 }

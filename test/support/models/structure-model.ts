@@ -1,6 +1,6 @@
 /**
- * Generates random structures for property tests. A structure has forms and calculated variables. Some rows have equal
- * keys or equal names, and some names are hostile, such as `=1+1`.
+ * Generates random structures for property tests. Some rows have equal keys or equal names, and some names are hostile,
+ * such as `=1+1`.
  */
 import fc from 'fast-check';
 import { isStorableText } from '../../../src/platform/database/storable-text.ts';

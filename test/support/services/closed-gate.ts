@@ -1,6 +1,6 @@
 /**
- * Locks `point_gate` as if a chunk were being compressed. A test uses this lock to show that an operation waits for the
- * gate before it reads points.
+ * Locks `point_gate` as if a chunk were being compressed. Tests use this lock to show that an operation waits for the
+ * gate.
  */
 import { type Database, withConnection } from '../../../src/platform/database/database.ts';
 import { eventually } from '../eventually.ts';

@@ -1,7 +1,6 @@
 /**
- * Starts the product's roles for tests of faulty networks. The roles reach the database and Redis through TCP proxies
- * (tcp-gate.ts). Its account has an input variable and a calculated variable that doubles the input. Each
- * `GatedService` has its own database, so that several services can be tested at the same time.
+ * Starts roles for tests of faulty networks. The roles reach the database and Redis through TCP proxies (tcp-gate.ts).
+ * A calculated variable doubles an input variable. Each `GatedService` has its own database.
  */
 import { openTcpGate, type TcpGate } from '../doubles/tcp-gate.ts';
 import { eventually } from '../eventually.ts';

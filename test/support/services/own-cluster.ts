@@ -28,7 +28,7 @@ export interface OwnClusters {
   readonly path: string;
   /**
    * Makes sure that the parent directory of a cluster exists and belongs to the user that runs PostgreSQL.
-   * @returns the path of the cluster called `name`, whether or not the cluster exists.
+   * @returns the path of the cluster, whether or not the cluster exists.
    */
   locate(name: string): string;
   /** Starts the cluster called `name`; creates it when its directory is absent. */

@@ -27,8 +27,8 @@ export interface TestApi {
   readonly accountId: number;
   readonly otherAccountId: number;
   /**
-   * Client of a MANAGER who may push. Every answer that this client or a client declared below receives is checked
-   * against the OpenAPI document.
+   * Client of a MANAGER who may push. The answers to this client and the clients below are checked against the OpenAPI
+   * document.
    */
   readonly manager: TestClient;
   /** A MANAGER of the account `otherAccountId` who may push. */
@@ -60,8 +60,8 @@ export async function startTestApi(environment: Settings = {}): Promise<TestApi>
 }
 
 /**
- * Starts the roles and connects them to their database through a TCP proxy, for tests of faults. The proxy runs in the
- * test's process and takes a tenth of the CPU time of this process, so other tests have no proxy.
+ * Starts the roles behind a TCP proxy to their database, for tests of faults. Other tests have no proxy, because it
+ * takes a tenth of their CPU time.
  */
 export async function startGatedTestApi(environment: Settings = {}): Promise<GatedTestApi> {
   const test = await createTestDatabase();
@@ -119,15 +119,12 @@ async function start(test: TestDatabase, databaseUrl: string, environment: Setti
   };
 }
 
-/**
- * The answer checkers of this worker; the key is the settings of the role. The checkers are reused, because building
- * the OpenAPI document and compiling its schemas takes 0.2 s of CPU time.
- */
+/** The answer checkers by the settings of the role. Checkers are reused, because making one takes 0.2 s of CPU time. */
 const answerCheckers = new Map<string, CheckAnswer>();
 
 /**
- * Roles with the same settings share a checker, because the OpenAPI documents of such roles differ only in URLs, and
- * the checker ignores URLs.
+ * Roles with the same settings share a checker. Their OpenAPI documents differ only in URLs, and the checker ignores
+ * URLs.
  */
 async function getAnswerChecker(config: Config, environment: Settings): Promise<CheckAnswer> {
   const key = JSON.stringify(environment);

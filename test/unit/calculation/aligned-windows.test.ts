@@ -47,7 +47,7 @@ test('windows: a LastNPoints window aligned to Day holds whole days, from the da
   expect(await windowOf(input, '2026-03-21T12:00:00Z', '2026-03-20T08:00:00Z')).toEqual([from, to, [from, to]]);
 });
 
-test('windows: `alignTo` moves a declared bound of an absolute window outwards; a bound that is not declared stays open; the output may have rows outside the window (R-H6)', async () => {
+test('windows: `alignTo` moves the declared bounds of an absolute window outwards; an open end stays open (R-H6)', async () => {
   const input = { periodType: 'AbsoluteDate', fromAbsolutePeriod: '2026-03-21T12:00:00Z', alignTo: 'Month' };
   expect(await windowOf(input, '2026-06-01T00:00:00Z')).toEqual(['2026-02-28T23:00:00Z', null, undefined]);
 });
@@ -78,7 +78,7 @@ test.each([
   },
 );
 
-test('validate: the warning about a partial year also mentions quarters, because R reports grouping by quarter as grouping by year (R-H9)', () => {
+test('validate: the warning about a partial year also mentions quarters, because the two kinds of grouping look alike in a script (R-H9)', () => {
   const [warning] = findPartialPeriods(formulaOf({ alignTo: 'Month' }), [], [{ period: 'Year', line: 1 }], '$');
   expect(warning?.message).toBe(
     'the expression on line 1 groups by quarter or year, but the window of a may begin or end within a quarter or year; ' +
@@ -86,7 +86,7 @@ test('validate: the warning about a partial year also mentions quarters, because
   );
 });
 
-test('validate: the warning about a partial day names the line, the input and the remedy; an input that the script does not read gets no warning (R-H9)', () => {
+test('validate: the warning about a partial day names the line, the input and the remedy (R-H9)', () => {
   const buckets = [{ period: 'Day', line: 3 }] as const;
   const [warning] = findPartialPeriods(formulaOf({}), [], buckets, '$');
   expect(warning?.message).toBe(

@@ -150,7 +150,7 @@ test('output: when rows are returned but none is stored, a warning is given; whe
   expect(take(output({}), { ...OVERWRITTEN, period: open }).warnings.join()).toContain('(before 1970-01-01T00:00:00Z)');
 });
 
-test('output: when a date is given in milliseconds, the error asks "are these milliseconds?"; when a date of the year 2200 is given in seconds, the error does not ask this (R-H2)', () => {
+test('output: for a date in milliseconds, the error asks "are these milliseconds?" (R-H2)', () => {
   const messageOf = (date: number) => {
     const plan = planOutput(output({ dates: [date] }), OVERWRITTEN);
     return plan.kind === 'invalid' ? plan.message : undefined;
@@ -188,7 +188,7 @@ describe('output: rows with the same date', () => {
     expect(taken.warnings).toEqual([warning(1, 'date and Version')]);
   });
 
-  test('only one of these rows is stored, even when the rows are in different slices of the output (R-H3)', () => {
+  test('only one row is stored, even if the rows are in different slices of the output (R-H3)', () => {
     const dates = Array.from({ length: SLICE_ROWS + 1 }, (_, row) => Math.min(row, SLICE_ROWS - 1));
     expect(take(output({ dates }), OVERWRITTEN).counts).toMatchObject({ merged: 1, stored: SLICE_ROWS });
   });

@@ -28,7 +28,7 @@ test.each([
   expect(message).toContain(`, got ${shown}`);
 });
 
-test('calculation: when the `value` of a constant is an object or the `path` of an entity is empty, the error states what is allowed and what was received', () => {
+test('calculation: the error for an invalid `value` or `path` states what is allowed and what was received', () => {
   expect(refusalOf({ constants: [{ alias: 'c', value: {} }] })).toContain(
     '$.calculatedVariableFormulas[0].constants[0].value must be a number, a string, true, false or null, got {}',
   );

@@ -1,7 +1,4 @@
-/**
- * Tests the rows and members in the response of the route `evaluate`. Building the response does not block the event
- * loop (R-H9).
- */
+/** Tests the response of the route `evaluate` (R-H9). */
 import { expect, test } from 'vitest';
 import { describeComputed } from '../../../src/calculation/authoring/describe-preview.ts';
 import type { Computed } from '../../../src/calculation/run/compute.ts';

@@ -66,7 +66,7 @@ describe('fair queue: accounts', () => {
     expect(queue.size).toBe(0);
   });
 
-  test('an account in debt is served when no other account waits; its debt is forgotten when no run of any account waits (R-A14)', () => {
+  test('an account in debt is served when no other account waits (R-A14)', () => {
     const { queue, add, serve } = open(1);
     add(A);
     add(A);
@@ -100,7 +100,7 @@ describe('fair queue: slots', () => {
     expect(queue.takeBack()).toBeUndefined();
   });
 
-  test('after a run has given back a borrowed slot, the variable of the run must wait ten minutes before it borrows a slot again (R-A14)', () => {
+  test('a variable that gave back a borrowed slot waits ten minutes before it borrows again (R-A14)', () => {
     const { queue, add, startAll, pass } = open(2);
     const first = add(A);
     const second = add(A);
@@ -133,7 +133,7 @@ describe('fair queue: slots', () => {
 });
 
 describe('fair queue: runs and previews of an account', () => {
-  test('previews alternate with runs; while both triggered and background runs wait, every tenth run is a background run (R-H5, R-H9)', () => {
+  test('previews alternate with runs, and every tenth run is a background run (R-H5, R-H9)', () => {
     const { queue, add } = open(1);
     const order: Urgency[] = [];
     for (let turn = 0; turn < 20; turn += 1) add(A, 'triggered');

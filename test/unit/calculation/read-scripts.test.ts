@@ -6,7 +6,7 @@ import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbo
 const NOTES = { messages: [], warnings: [], output: '' };
 const TIMING = { waitMs: 0, runMs: 0, cpuMs: 0, maxRssBytes: 0 };
 
-test('validate: for a syntax error, the message is the unchanged message of R; when a check exceeds a limit, the message says that the script could not be checked (R-H9)', async () => {
+test('validate: reports the message of R for a syntax error, and names an exceeded limit (R-H9)', async () => {
   const outcomes: Record<string, SandboxOutcome> = {
     slow: {
       kind: 'limit',

@@ -78,7 +78,7 @@ describe('console correction: the dates of missing points are computed in local 
     [...edits.keys()].sort((a, b) => a - b).map((date) => new Date(date * 1000).toISOString().slice(0, 16));
   const range = { from: sec('2026-01-01T00:00:00Z'), to: sec('2026-12-31T00:00:00Z') };
 
-  test('daily dates are at local midnight both before and after the end of summer time', () => {
+  test('daily dates stay at local midnight when summer time ends', () => {
     const points = pointsOf('2026-10-23T22:00:00Z', '2026-10-26T23:00:00Z');
     const edits = applyChange('fill', 0, points, new Map(), range, toStep(1, 'Day', zone));
     expect(datesOf(edits)).toEqual(['2026-10-24T22:00', '2026-10-25T23:00']);
@@ -95,7 +95,7 @@ describe('console correction: the dates of missing points are computed in local 
     expect(datesOf(edits)).toEqual(['2026-05-01T00:15', '2026-05-01T00:30', '2026-05-01T00:45']);
     expect(new Set(edits?.values())).toEqual(new Set([7]));
   });
-  test('points are added before, between and after the stored points, and no stored value is changed', () => {
+  test('points are added before, between and after the stored points', () => {
     const day = { from: sec('2026-05-01T00:00:00Z'), to: sec('2026-05-01T06:00:00Z') };
     const points = pointsOf('2026-05-01T01:00:00Z', '2026-05-01T03:00:00Z');
     const edits = applyChange('create', 7, points, new Map(), day, toStep(1, 'Hour', zone));
@@ -128,7 +128,7 @@ describe('console correction: a change that leads to more than 5,000 edits is re
     },
   );
 
-  test('with 5,000 edits, typing one more value is refused, but an edit can still be removed', () => {
+  test('with 5,000 edits, an edit can be removed, but none can be added', () => {
     const points = pointsOf(1);
     const full = new Map(Array.from({ length: MAX_CORRECTED }, (_, index) => [60 * (index + 1), 7] as const));
     expect(editOne(points, full, 0, 9)).toBeUndefined();

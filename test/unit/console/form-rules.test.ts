@@ -1,7 +1,4 @@
-/**
- * Forms of the account. The console converts a form's definition and values to texts that a user can edit. When the
- * user saves, the console converts the texts back.
- */
+/** The console converts the definition and the values of a form to texts for editing, and back. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Form, toFormBody, toFormDraft } from '../../../src/console/settings/forms/form-draft.ts';
@@ -38,7 +35,7 @@ describe('console forms: the definition of a form', () => {
     expect(toFormBody(toFormDraft(FORM))).toEqual({ name, entityType, groups });
   });
 
-  test('keeps a text that the user enters in a number field, so that the service can refuse the text and name the field', () => {
+  test('keeps a text in a number field, so that the service can refuse the text', () => {
     const draft = toFormDraft(FORM);
     const [group] = draft.groups;
     const fields = group?.fields.map((each) => ({ ...each, minimum: 'low' })) ?? [];
@@ -66,7 +63,7 @@ describe('console forms: values', () => {
     });
   });
 
-  test('when clientData has a string in the place of the values of a form, new values of the form replace the string', () => {
+  test("new values of a form replace a string that clientData has under the form's name", () => {
     const texts = { [path('Power')]: '5' };
     expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
   });

@@ -35,7 +35,7 @@ function openRoutes(): Hono<CallerEnv> {
 const PATH = `/storage/${FILE}/events`;
 
 describe('files: the event stream of a file', () => {
-  test('a user with the maximum number of streams gets 429 for a further stream until one of the streams ends (R-A14)', async () => {
+  test('a user with the maximum number of streams gets 429 until one of the streams ends (R-A14)', async () => {
     const app = openRoutes();
     const leaving = new AbortController();
     for (let count = 0; count < MAX_PER_USER; count += 1) {

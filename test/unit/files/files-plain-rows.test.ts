@@ -34,7 +34,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   const sheets = fc.array(row, { maxLength: 12 });
 
-  it('return the same rows as the reader that parses one XML tag at a time, even when the sheet arrives in pieces of 1 to 300 bytes', () => {
+  it('return the same rows as the tag-by-tag reader, even when the sheet arrives in small pieces', () => {
     fc.assert(
       fc.property(sheets, fc.integer({ min: 1, max: 300 }), (rows, pieceBytes) => {
         const plainly = `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>`;
@@ -47,7 +47,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   });
 
-  it('read the serial number of a date accurately to the millisecond, but leave a serial number that has an exponent to the slower number parser', () => {
+  it('read the serial number of a date accurately to the millisecond', () => {
     const instants = fc.integer({ min: 0, max: 86_400_000 * 73_000 });
     fc.assert(
       fc.property(instants, fc.constantFrom(17, 15, 10, 'exponent' as const), (millis, digits) => {
@@ -68,7 +68,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   });
 
-  it('do not read a negative serial number that has a fraction; the slower number parser reads such a number', () => {
+  it('leave a negative serial number that has a fraction to the slower number parser', () => {
     expect(plainSerial(Buffer.from('-0.5'), 0, 4)).toBeNaN();
     expect(plainSerial(Buffer.from('0.5'), 0, 3)).toBe(0.5);
   });

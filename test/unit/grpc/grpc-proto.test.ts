@@ -16,10 +16,7 @@ const PRESENT = readFileSync(join(CHECKOUT, 'proto/tidemark/v1/data_points.proto
 const FROZEN = readFileSync(join(CHECKOUT, 'test/fixtures/proto/v1/data_points.proto'), 'utf8');
 const BUF = join(CHECKOUT, 'node_modules/@bufbuild/buf/bin/buf');
 
-/**
- * @returns a map. The keys are the full names of all fields, enum values and calls; the value of a key contains the
- *   properties that affect the wire format.
- */
+/** @returns for the full name of each field, enum value and call: the properties that affect the wire format. */
 function elementsOf(proto: string): ReadonlyMap<string, unknown> {
   const { root } = protobuf.parse(proto, { keepCase: true });
   root.resolveAll();

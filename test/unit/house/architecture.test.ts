@@ -42,7 +42,7 @@ function read(file: string): string {
   return readFileSync(join(CHECKOUT, file), 'utf8');
 }
 
-/** @returns the area of a file: its top folder below src, or `root` when the file is directly in src or outside src. */
+/** @returns the top folder of a file below src; `root` for a file directly in src or outside src. */
 function roomOf(file: string): string {
   const [top, folder, rest] = file.split('/');
   return top === 'src' && rest !== undefined ? (folder ?? '') : 'root';

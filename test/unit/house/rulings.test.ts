@@ -1,6 +1,6 @@
 /**
- * Requires that every ruling is cited by a test. Generates test/rulings.md, which lists, for each ruling, the test
- * files that cite the ruling (`npm test -- -u rulings` renews the list).
+ * Checks that a test cites every ruling, and that test/rulings.md lists these tests (`npm test -- -u rulings` renews
+ * the list).
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

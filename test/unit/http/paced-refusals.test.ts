@@ -34,7 +34,7 @@ describe('http: paced refusals', () => {
     vi.useRealTimers();
   });
 
-  it('after a refusal, if a later request with the same key fits the budget, the request passes and is counted; otherwise, the request is refused and not counted (R-B15)', async () => {
+  it('after a refusal, a later request that fits the budget passes and is counted (R-B15)', async () => {
     const { limiter, calls, useUp } = openLimiter();
     await useUp('a');
     expect(await limiter.count('a', PER_MINUTE)).toBe(1000);
@@ -68,7 +68,7 @@ describe('http: paced refusals', () => {
     expect(answered).toBe(50);
   });
 
-  it('a limiter delays at most 200 refusals per key at a time; the limiter sends further refusals immediately and marks the key as flooded (R-A14)', async () => {
+  it('a limiter delays at most 200 refusals per key at a time (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     await useUp('a');
     let answered = 0;
@@ -89,7 +89,7 @@ describe('http: paced refusals', () => {
     expect(limiter.isFlooded('a')).toBe(false);
   });
 
-  it('a limiter delays at most 2,000 refusals in total, counted over all keys (R-A14)', async () => {
+  it('a limiter delays at most 2,000 refusals at the same time, for all keys together (R-A14)', async () => {
     const { limiter, useUp } = openLimiter();
     const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
     for (const key of keys) await useUp(key);

@@ -29,7 +29,7 @@ describe('errors: a request that failed through no fault of the client', () => {
     },
   );
 
-  test('with SQLSTATE 23505 gets 500 over REST, and INTERNAL over gRPC, because SQLSTATE 23505 counts as a bug (R-A5)', async () => {
+  test('with SQLSTATE 23505 gets 500 over REST, and INTERNAL over gRPC (R-A5)', async () => {
     const app = new Hono<RequestIdEnv>().use(requestId());
     app.onError(errorHandler(log));
     app.get('/', () => {

@@ -1,7 +1,4 @@
-/**
- * Tests HTTP Basic: requests from web pages, requests from other clients, and refused requests. Functions in this file
- * stand in for the issuer.
- */
+/** Tests HTTP Basic. Functions in this file stand in for the issuer. */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { openBasicAuthentication } from '../../../src/identity/authentication/authenticate-push.ts';

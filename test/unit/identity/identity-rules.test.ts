@@ -47,7 +47,7 @@ describe('identity: paths of the issuer', () => {
     expect(planIssuerPath('/realms/tidemark/x', behindProxy)).toBe('/x');
   });
 
-  it('the issuer’s URL begins with AUTH_URL; without AUTH_URL, it begins with API_URL; without AUTH_URL and API_URL, it begins with the listening address (§5)', () => {
+  it('the issuer’s URL begins with AUTH_URL, otherwise with API_URL, otherwise with the listening address (§5)', () => {
     const local = {
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: 8080,

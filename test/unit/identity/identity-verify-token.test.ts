@@ -37,8 +37,8 @@ async function createIssuer(issuer: string, audience: string): Promise<ForeignIs
 }
 
 /**
- * Creates a verifier that gets the key sets of the issuers from memory. Through `state`, a test sets the time and
- * decides whether the issuers answer. `state` also records the requests for key sets.
+ * Creates a verifier that gets the key sets of the issuers from memory. `state` has the time, whether the issuers
+ * answer, and the requests.
  */
 function createVerifier(issuers: readonly ForeignIssuer[]) {
   const state = { nowMs: NOW_MS, requests: 0, isUp: true, addresses: [] as string[] };
@@ -164,7 +164,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     await expect(verify(await expiredBySec(31))).rejects.toMatchObject({ message: 'the token has expired' });
   });
 
-  it('refuses a token whose claim `nbf` is more than 30 seconds in the future; the error says that the token is not valid yet (R-B1)', async () => {
+  it('refuses a token whose claim `nbf` is more than 30 seconds in the future (R-B1)', async () => {
     const { verify } = createVerifier([old]);
     const validInSec = (seconds: number) => old.sign('k1', { nbf: NOW_MS / 1000 + seconds });
     await expect(verify(await validInSec(30))).resolves.toBeDefined();

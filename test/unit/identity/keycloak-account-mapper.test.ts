@@ -1,7 +1,4 @@
-/**
- * Tests the script with which Keycloak computes the claim `account`. The tests give the script the objects that the
- * documentation of Keycloak describes.
- */
+/** Tests the script with which Keycloak computes the claim `account`. The tests imitate the objects of Keycloak. */
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -69,13 +66,13 @@ describe('identity: the claim `account` in tokens of Keycloak', () => {
   });
 
   it.each(['x', '-1', '1.5', '0', '2147483648', '99999999999', '1 2'])(
-    'when the request names the account %j, the claim is 0, which is not the id of any account (R-B4)',
+    'when the request names the invalid account %j, the claim is 0 (R-B4)',
     (account) => {
       expect(claimOf(newSession('5'), signIn({ account }))).toBe('0');
     },
   );
 
-  it('a refresh keeps the claim; when a refresh names another account, the claim changes for that refresh only (R-B4)', () => {
+  it('a refresh that names another account changes the claim for that refresh only (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, signIn({ account: '7' }))).toBe('7');
     expect(claimOf(session, refresh())).toBe('7');
@@ -83,7 +80,7 @@ describe('identity: the claim `account` in tokens of Keycloak', () => {
     expect(claimOf(session, refresh())).toBe('7');
   });
 
-  it('a sign-in that names no account gets the active account of the user, even if an earlier sign-in in the same browser session, for example by another program, named an account (R-B4)', () => {
+  it('a sign-in that names no account gets the active account, whatever an earlier sign-in named (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, { grant_type: 'authorization_code', account: '7' })).toBe('7');
     expect(claimOf({ ...session, attribute: '6' }, { grant_type: 'authorization_code' })).toBe('6');

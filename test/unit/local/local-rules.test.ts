@@ -122,7 +122,7 @@ describe('npm start: a service that cannot start', () => {
     await expect(start(['true'], 'no namespaces')).rejects.toThrow(sentence);
   });
 
-  it('when the service is not ready in time, the error gives the waiting time and the last error of the readiness check', async () => {
+  it('the time-out error gives the waiting time and the last error of the readiness check', async () => {
     await expect(start(['sleep', '60'])).rejects.toThrow('Redis is not ready after 0.01 s: no answer');
   });
 });

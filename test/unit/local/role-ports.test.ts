@@ -27,7 +27,7 @@ describe('npm start: ports of the roles', () => {
   });
 
   test.each(['HTTP_PORT', 'GRPC_PORT', 'HEALTH_PORT'])(
-    'the start fails when the port in %s is in use; the error names the port and the setting',
+    'the start fails when the port in %s is in use',
     async (name) => {
       const plan = planRolePorts({ HTTP_PORT: '0', GRPC_PORT: '0', [name]: String(busyPort) }, fail, lastPorts);
       await expect(plan).rejects.toThrow(SetupError);

@@ -7,9 +7,9 @@ import { createLog } from '../../../src/platform/log.ts';
 afterEach(() => vi.restoreAllMocks());
 
 /**
- * Opens a database clock, which immediately queries the time of a simulated database.
- * @param readMs milliseconds that the simulated query takes.
- * @param behindMs milliseconds by which the simulated database is behind this machine when the query ends.
+ * Opens a clock on a simulated database. The clock queries the time immediately.
+ * @param readMs milliseconds that the query takes.
+ * @param behindMs milliseconds by which the database is behind this machine when the query ends.
  * @returns the fields of the warnings that the clock logs.
  */
 async function warningsOf(readMs: number, behindMs: number): Promise<readonly unknown[]> {

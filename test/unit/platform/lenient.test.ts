@@ -71,7 +71,7 @@ describe('lenient reading: filters of a listing', () => {
     },
   );
 
-  it('when a request uses several names of one filter, the filter gets the values of all these names (R-A12)', () => {
+  it('a filter collects the values of all its names in a request (R-A12)', () => {
     expect(LIST.parse('http://h?siteId=2&siteIds=3,4&id=1').siteIds).toEqual([3, 4, 1, 2]);
   });
 
@@ -85,12 +85,9 @@ describe('lenient reading: filters of a listing', () => {
     ['meterIds=1', 'query meterids is not a parameter of this listing; the nearest is siteIds'],
     ['form=x', 'query form is not a parameter of this listing; the nearest is from'],
     ['itemPerPage=1', 'query itemperpage is not a parameter of this listing; the nearest is itemsPerPage'],
-  ])(
-    '%s looks like a filter and is refused; the error suggests the parameter with the most similar name (R-A12)',
-    (query, message) => {
-      expect(refusalOf(query)).toBe(message);
-    },
-  );
+  ])('%s looks like a filter and is refused; the error suggests the nearest parameter (R-A12)', (query, message) => {
+    expect(refusalOf(query)).toBe(message);
+  });
 
   it('an error lists at most 100 unknown names (R-A5, R-A12)', () => {
     const query = Array.from({ length: 101 }, (_, index) => `n${index}Id=1`).join('&');
@@ -137,8 +134,7 @@ describe('platform: civil time', () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(instants, ([timeZoneId, second]) => {
-        // Uses the offset that was valid two hours earlier, so that some of the local dates lie in the gap of a clock
-        // change. The dates in the gap do not exist in the zone.
+        // Uses the offset of two hours earlier, so that some local dates lie in the gap of a clock change.
         const plain = zonedAt(
           'UTC',
           second + zonedAt(timeZoneId, second - 7200).offsetNanoseconds / 1e9,

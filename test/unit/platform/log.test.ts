@@ -28,7 +28,7 @@ describe('log: errors (R-K1, R-K4)', () => {
     });
   });
 
-  test('the length of a description is limited, even when the causes of the error form a cycle or the message of the error is long', () => {
+  test('the length of a description is limited, even for cyclic causes or a long message', () => {
     const circle = new Error('circle');
     circle.cause = circle;
     expect(JSON.stringify(describeError(circle)).length).toBeLessThan(20_000);

@@ -46,7 +46,7 @@ describe('points: gap filling', () => {
     ['linear', none, none],
     ['null', none, none],
   ] as const)(
-    'fill=%s adds the missing buckets from the start to the end of the period; the value is %s before the first bucket that has points, and %s after the last bucket that has points; NaN means no value (R-G1)',
+    'fill=%s fills the whole period: with %s before the first found bucket, and %s after the last (R-G1)',
     (kind, before, after) => {
       const filled = fill(found, { fill: kind, order: 'ASC', first: 1, last: 8 });
       expect(filled.map(({ start }) => start)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -54,7 +54,7 @@ describe('points: gap filling', () => {
     },
   );
 
-  test('when no bucket is found, gap filling adds all buckets of a period that has two bounds, and adds no bucket to an open or empty period (R-G1)', () => {
+  test('when no bucket is found, only a period with a start and an end is filled (R-G1)', () => {
     expect(pairs(fill([], { fill: 'previous', order: 'ASC', first: 1, last: 2 }))).toEqual([
       [1, none],
       [2, none],
@@ -64,7 +64,7 @@ describe('points: gap filling', () => {
   });
 
   test.each(['previous', 'linear'] as const)(
-    'when the points of a bucket give no aggregate value, and the bucket lies between two buckets with values, fill=%s gives the bucket a value (R-G1)',
+    'fill=%s also fills a bucket without an aggregate value between two buckets with values (R-G1)',
     (kind) => {
       const withHole = [found[0], { start: 3, value: none }, { start: 4, value: 40 }, { start: 5, value: none }];
       const filled = fill(withHole as FoundBucket[], { fill: kind, order: 'ASC' });

@@ -50,7 +50,7 @@ describe('points: instants', () => {
 });
 
 describe('points: encodeReadings', () => {
-  it('drops a reading when a later reading has the same variable, date and VersionTag, and keeps the order of the other readings (R-D5)', () => {
+  it('keeps the last reading of each variable, date and VersionTag, in the given order (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
         const key = ({ variableId, dateMicros, versionTagId }: PointEntry) =>

@@ -8,7 +8,7 @@ const tuplesOf = (ids: readonly number[]) =>
   encodeTuples(ids.map((variableId) => ({ variableId, dateMicros: 0, value: 1, versionTagId: 0, tagSetId: 0 })));
 
 describe('points: the run-length encoding of the variable of each reading', () => {
-  it('gives the positions in the write at which a variable has readings; these do not depend on how the write is divided into batches', () => {
+  it('gives the positions of the readings of a variable in a write of several batches', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(id, { maxLength: 30 }), { maxLength: 4 }),

@@ -1,6 +1,6 @@
 /**
- * Tests two results that a write plan computes from the high-water mark of a variable: the new write state of the
- * variable, and the ranges of stored dates that the write touches (§9.2, R-F1 to R-F4).
+ * Tests two results of a write plan: the new write state of a variable, and the stored dates that the write touches
+ * (§9.2, R-F1 to R-F4).
  */
 import { describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
@@ -78,14 +78,14 @@ describe('write plan: ranges of stored dates', () => {
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('a date after the high-water mark is included if the write has several rows for it; descending dates alone are no reason to include it', () => {
+  it('include a date after the high-water mark only if the write has several rows for the date', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('when a later row of the write supersedes a row, its VersionTag is included only if a stored version could have the same date and VersionTag (R-F2)', () => {
+  it('include a superseded row only if a stored version can have its date and VersionTag (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short
@@ -98,7 +98,7 @@ describe('write plan: ranges of stored dates', () => {
   });
 });
 
-it('write plan: rows that are superseded by later rows of the same write go to a buffer of their own, which does not exist if there are no such rows (§9.2)', () => {
+it('write plan: rows that later rows supersede go to a buffer of their own (§9.2)', () => {
   expect(plan([[MARK, 0]]).earlier).toEqual([]);
   const { current, earlier } = plan([[MARK, 1], [MARK, 2]]); // biome-ignore format: short
   expect([current.length, earlier.length]).toEqual([1, 1]);

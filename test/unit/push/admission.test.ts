@@ -15,7 +15,7 @@ function open(queued: readonly object[] = []) {
   return openAdmission(database, { maxMemoryBytes: 8 * MIB, maxQueueBytes: 100 * MIB }, METRICS);
 }
 
-test('push: when a body needs more memory than the limit for all bodies together, the body is refused, and the error advises the client to send smaller requests', () => {
+test('push: a body that alone needs more memory than all bodies may take is refused', () => {
   const body = open().openBody({ accountId: 1, userId: 'max' });
   body.take(5 * MIB);
   expect(() => body.take(5 * MIB)).toThrow(

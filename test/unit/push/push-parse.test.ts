@@ -283,7 +283,7 @@ function tryParse(text: string): { readonly json: unknown } | undefined {
 const isRefused = (result: unknown) => !Array.isArray(result);
 
 describe('push: the bytes of a body', () => {
-  it('in whatever way the JSON is written, reading the bytes gives the same elements or the same refusal as JSON.parse followed by the schema (R-D1, R-A3)', () => {
+  it('reading the bytes gives the same result as JSON.parse followed by the schema (R-D1, R-A3)', () => {
     let accepted = 0;
     const runs = 10_000;
     const written = fc.tuple(body, fc.constantFrom(0, 2)).map(([given, indent]) => JSON.stringify(given, null, indent));
@@ -341,7 +341,7 @@ describe('push: the bytes of a body', () => {
     expect(readBytes(bytes)).toBe(code);
   });
 
-  it('a body is refused when a `value` is NaN or Infinity, and the error gives the path of each such value; NaN in another member is malformed JSON (R-D1, §2)', () => {
+  it('a body is refused when a `value` is NaN or Infinity; the error gives each path (R-D1, §2)', () => {
     const reading = '{"date":"2026-01-01T00:00:00Z","value":';
     const data = [
       `${reading}1}`,
@@ -399,7 +399,7 @@ describe('push: the bytes of a body', () => {
     });
   });
 
-  it('a body is refused when a tag has an invalid key or value; the error states the broken rule, and the path in the error never contains an invalid key (R-D1)', () => {
+  it('a body is refused when a tag has an invalid key or value (R-D1)', () => {
     const body = (tags: unknown) => [{ tags, data: [] }];
     const key = 'k'.repeat(201);
     const rule = /^the key must be a string of at most 200 characters, .*, got "kkk/;

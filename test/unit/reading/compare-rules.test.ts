@@ -10,7 +10,7 @@ function summaryOf(...batches: readonly (readonly [left: readonly number[], righ
 }
 
 describe('reading: the summary of two versions (R-G6)', () => {
-  test('counts dates as changed, added and removed, and averages the absolute differences of the values at dates that both versions have', () => {
+  test('counts changed, added and removed dates, and averages the absolute differences', () => {
     expect(
       summaryOf([
         [1, 2, 3, NONE, 5, NONE],
@@ -45,7 +45,7 @@ describe('reading: the summary of two versions (R-G6)', () => {
     });
   });
 
-  test('when the versions have no common date, the mean difference is null; when the versions are equal, the mean difference is 0', () => {
+  test('the mean difference is null without common dates, and 0 for equal versions', () => {
     expect(summaryOf()).toEqual({ points: 0, changed: 0, added: 0, removed: 0, meanAbsoluteDifference: null });
     expect(
       summaryOf([

@@ -40,7 +40,7 @@ describe('buckets of a read (R-G1)', () => {
     expect(brussels?.startOfDay(midnight)).toBe(micros('2026-06-30T22:00:00Z'));
   });
 
-  test('the buckets get `minCount` and `fill` from the request; if the request has no `minCount`, the buckets have no `minCount` either', () => {
+  test('the buckets get `minCount` and `fill` from the request', () => {
     const filled = findBuckets({ ...DAYS, granularity: 'Week', fill: 'linear', minCount: 96 }, VARIABLES);
     expect(filled).toMatchObject({ bucket: 'week', fill: 'linear', minCount: 96 });
     expect(findBuckets(DAYS, VARIABLES)).not.toHaveProperty('minCount');

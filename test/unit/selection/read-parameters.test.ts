@@ -41,7 +41,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   );
 
   test.each(PARAMETERS)(
-    'when the parameter %s is absent, its value is an empty list if the schema is a list, and otherwise the default of the schema',
+    'the absent parameter %s is an empty list, or has the default of the schema',
     (_, parameter) => {
       const { default: fallback, type } = schemaOf(parameter);
       expect(read(parameter)).toEqual(type === 'array' ? [] : fallback);
@@ -49,7 +49,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   );
 
   test.each(PARAMETERS.filter(hasNames))(
-    'the parameter %s accepts every example of its schema, and accepts lower case instead of upper case in every enum value',
+    'the parameter %s accepts the examples of its schema, and the enum values in lower case',
     (_, parameter) => {
       const { enum: names = [], examples = [] } = schemaOf(parameter);
       for (const name of names) expect(read(parameter, name.toLowerCase())).toBe(name);
@@ -57,7 +57,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
     },
   );
 
-  test('the snapshot shows, for each parameter, the enum values (or else the examples, or else the type) and the default', () => {
+  test('the snapshot shows the values, the examples or the type of each parameter, and the default', () => {
     const shapes = PARAMETERS.map(([name, parameter]) => {
       const { type, enum: names, default: fallback, examples } = schemaOf(parameter);
       return `${name}: ${(names ?? examples ?? [type]).join(', ')}; ${fallback}`;

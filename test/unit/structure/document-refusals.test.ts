@@ -61,7 +61,7 @@ describe('structure documents: the refusal of a JSON document', () => {
     });
   });
 
-  test('gives the path and the byte position of a value that is not valid or is too large', async () => {
+  test('gives the path and the byte position of an invalid or too large value', async () => {
     await expect(readJson('{"format":nul}')).rejects.toMatchObject({
       message: expect.stringMatching(/^\$\.format must be valid JSON in UTF-8: .*; see byte 10 of the document$/),
     });

@@ -1,6 +1,6 @@
 /**
- * Tests how the values of a form are checked against the definition of the form: types, list items, ranges, required
- * and unknown fields. Also tests which definitions are refused and which are accepted.
+ * Tests how values are checked against the definition of a form. Also tests which definitions are refused and which are
+ * accepted.
  */
 import { describe, expect, test } from 'vitest';
 import { parseInput } from '../../../src/platform/http/lenient.ts';
@@ -50,7 +50,7 @@ describe('forms: values', () => {
     expect(problemsOf(fields, { Power: 10.5 })).toMatchObject([{ message: 'must be at most 10, got 10.5' }]);
   });
 
-  test('while clientData does not contain the form, a required field may be absent; as soon as clientData contains the form, the field must have a value', () => {
+  test('a required field must have a value only when clientData contains the form', () => {
     const form = define([{ name: 'Serial', type: 'String', isRequired: true }]);
     const problems = (clientData: unknown) => findNewProblems([form], clientData, undefined, '$');
     expect(problems({})).toEqual([]);

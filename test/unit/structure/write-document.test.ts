@@ -1,7 +1,4 @@
-/**
- * Tests what happens when a structure is written as a workbook and the consumer stops reading before the end of the
- * workbook.
- */
+/** Tests a consumer that stops before the end of the workbook of a structure. */
 import { expect, test } from 'vitest';
 import { encodeCells, writeSheets } from '../../../src/structure/exchange/export/write-document.ts';
 

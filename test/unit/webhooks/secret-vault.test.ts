@@ -37,7 +37,7 @@ describe('webhook secrets at rest', () => {
     }
   });
 
-  test('a key rotation re-encrypts the data key of a sealed text, leaves the encrypted text unchanged, and seals texts that are stored in plain form (R-I1)', () => {
+  test('a key rotation re-encrypts only the data key of a sealed text, and seals plain texts (R-I1)', () => {
     const sealed = openSecretVault([OLD]).seal(SECRET, 1);
     const both = openSecretVault([NEW, OLD]);
     const renewed = both.renew(sealed, 1) ?? '';

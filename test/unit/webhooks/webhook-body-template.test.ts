@@ -39,7 +39,7 @@ describe('webhook body template: rendering', () => {
     expect(JSON.parse(render(template) ?? '')).toEqual(expected);
   });
 
-  test('in a template that is not JSON, {{path}} and {{json path}} insert a string with JSON escapes; only {{json path}} adds quotes (R-I1)', () => {
+  test('in a template that is not JSON, only {{json path}} adds quotes to a string (R-I1)', () => {
     const template =
       'Variable {{data.variableId}} is {{data.name}}, {{json data.name}}: {{data.variables}}{{data.unknown}}';
     expect(validateTemplate(template, 'text/plain')).toEqual([]);
@@ -149,10 +149,7 @@ describe('webhook body template: data cannot change the structure of JSON (R-I1)
 
 const MARK = 'mark';
 
-/**
- * @returns the value as nested lists: each object becomes the list of its values, and each scalar becomes the name of
- * its type.
- */
+/** @returns the value with each object as a list of its values, and each scalar as its type. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value === 'object' && value !== null) return Object.values(value).map(shapeOf);

@@ -65,7 +65,7 @@ test.each([
   expect(problemOf(text)).toBe('must have a public address as its host');
 });
 
-test('webhook URL: http is accepted when the operator allows http; an internal address is accepted when it is in a range that the operator allows (R-I4)', () => {
+test('webhook URL: http and internal addresses are accepted only when the operator allows them (R-I4)', () => {
   const range = parseRange('127.0.0.0/8');
   const policy = { allowHttp: true, allowedRanges: range ? [range] : [] };
   expect(problemOf('http://127.0.0.1:8080/', policy)).toBeUndefined();

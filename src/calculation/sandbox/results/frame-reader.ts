@@ -24,16 +24,13 @@ export interface FrameLimits {
   readonly maxTextBytes: number;
 }
 
-/**
- * A table of at most this number of texts is decoded immediately. The texts of a longer table are decoded when they are
- * read.
- */
+/** If a table has more texts than this, each text is decoded only when it is read. */
 const MAX_TABLE_STRINGS = 1000;
 
 /** Thrown when a column of a result has more than `maxPoints` points. */
 export class PointLimitError extends FrameError {}
 
-/** Reads a frame from its first byte on. A method throws {FrameError} when the next bytes do not hold a valid value. */
+/** Reads the values of a frame in order. Each method throws {FrameError} when the next bytes are not a valid value. */
 export class FrameReader {
   readonly #bytes: Buffer;
   readonly #limits: FrameLimits;
@@ -85,8 +82,7 @@ export class FrameReader {
   }
 
   /**
-   * Reads a text column: a table of texts, then one code per row. The code of a row is the index of its text in the
-   * table.
+   * Reads a text column: a table of texts, then one code per row. A code is an index into the table.
    * @returns null when the column is absent (count −1).
    */
   codedTexts(): OutputColumn | null {
@@ -117,7 +113,9 @@ export class FrameReader {
     return count;
   }
 
-  /** Reads the lengths of all texts, but decodes only the first `maxTextBytes` bytes of all texts together. */
+  /**
+   * Reads the lengths of all texts, but decodes at most `maxTextBytes` bytes in total, beginning with the first text.
+   */
   #readTexts(count: number): string[] {
     const kept: string[] = [];
     let remaining = this.#limits.maxTextBytes;

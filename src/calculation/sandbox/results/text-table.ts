@@ -38,8 +38,8 @@ export class PackedTexts implements TextTable {
   findLonger(maxCharacters: number): number | undefined {
     let from = 0;
     for (const [index, end] of this.ends.entries()) {
-      // A text has at least as many UTF-8 bytes as UTF-16 units. So a text of at most `maxCharacters` bytes cannot be
-      // too long, and is not decoded.
+      // A text never has more UTF-16 units than UTF-8 bytes, so only a text of more than `maxCharacters` bytes is
+      // decoded.
       const text = end - from > maxCharacters ? this.at(index) : undefined;
       if (text !== undefined && text.length > maxCharacters) return index;
       from = end;

@@ -18,8 +18,8 @@ export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
       {...shown}
       searchable
       clearable
-      // If the user clicked the field before the options arrived, the list would stay closed even after the options
-      // arrived. So the field is disabled until the options arrive.
+      // The field is disabled until the options arrive. If the user clicked the field earlier, the list would stay
+      // closed.
       disabled={!units.data}
       data={(units.data ?? []).map(({ id, name, symbol }) => ({
         value: String(id),

@@ -48,9 +48,8 @@ export function completeScript(symbols: () => Symbols) {
 const toProperty = (label: string) => ({ label, type: 'property' });
 
 /**
- * @returns the members to suggest after the last `$` of `before`. When the name before this `$` is unknown, suggests
- * the columns of a series. Returns undefined when `before` has no `$`, or when the text after the last `$` is not the
- * start of a name.
+ * @returns the members to suggest after the last `$` of `before`. Returns undefined unless `before` ends with a `$` and
+ *   an optional name.
  */
 function membersAt(before: string, { inputs, forms, constants }: Symbols): readonly string[] | undefined {
   if (/\binputVariables\$[\w.]*$/.test(before)) return inputs;

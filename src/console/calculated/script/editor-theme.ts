@@ -52,8 +52,7 @@ const theme = EditorView.theme({
   '.cm-lint-marker-warning': { background: 'var(--warn)' },
   '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info': {
     backgroundImage: 'none !important',
-    // Uses a border instead of an underline: when the user types over underlined text, the browser copies the underline
-    // into the inline style of the new text, and the new text stays underlined.
+    // Uses a border, because an underline would stay when the user types over the underlined text.
     borderBottom: '2px dotted var(--bad)',
   },
   '.cm-lintRange-warning': { borderBottomColor: 'var(--warn)' },

@@ -74,10 +74,7 @@ interface DiffProps {
   readonly after: string;
 }
 
-/**
- * Compares two texts: shows the lines of the later text, and shows each removed line of the earlier text at its former
- * place.
- */
+/** Shows the text `after`, and between its lines the lines that were removed from `before`. */
 export function Diff({ label, before, after }: DiffProps) {
   const { t } = useTranslation('calculated');
   const unchanged = t('diff.unchanged');
@@ -116,7 +113,7 @@ function reading(label: string, language: StreamParser<unknown>): readonly Exten
   ];
 }
 
-/** @returns the extensions for editing. No extension binds the Tab key, so Tab moves the focus to the next element, as in any other field. */
+/** @returns the extensions for editing. No extension binds Tab, so Tab moves the focus to the next element. */
 function editing(latest: { readonly current: EditorProps }): readonly Extension[] {
   const { symbols } = latest.current;
   const run = () => {

@@ -105,8 +105,8 @@ function toSpan({ from, to }: Read, line: number): Span[] {
 }
 
 /**
- * @returns the query that reads the points in the window of an input and in a margin on each side of the window. When
- * the input selects several VersionTags, the query selects only the first VersionTag.
+ * @returns the query for the points in the window of an input, with a margin on each side. If the input selects several
+ *   VersionTags, the query selects only the first VersionTag.
  */
 function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number): PointQuery {
   const [begin, end] = [from === null ? Number.NaN : Date.parse(from), to === null ? Number.NaN : Date.parse(to)];

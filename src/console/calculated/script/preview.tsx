@@ -1,7 +1,4 @@
-/**
- * Shows a preview: the messages, plots and durations of a run, and the points that the run would store. A preview
- * stores nothing.
- */
+/** Shows the result of a preview. A preview runs the scripts but stores nothing. */
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Evaluation } from '../calculated-queries.ts';

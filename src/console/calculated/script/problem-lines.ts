@@ -1,7 +1,6 @@
 /**
- * Assigns problems to lines in an editor: the problems of a formula to lines of its script, and the error of a mapper
- * to a line of its expression. For a validation, also lists the problems that have no line in the script, and all
- * warnings. Has no side effects.
+ * Assigns the problems of a formula's script, or the error of a mapper's expression, to lines in an editor. Has no side
+ * effects.
  */
 import type { components } from '../../api/openapi.d.ts';
 
@@ -41,8 +40,7 @@ export function linesOf(validation: Validation | undefined, formula: number, scr
 }
 
 /**
- * @returns all warnings, and all problems except those at a line of the given formula. Paths in the result look like
- *   `formulas[0]…`.
+ * @returns all warnings, and the problems without a line in the given formula.
  * @param formula index of the formula.
  */
 export function othersOf(validation: Validation | undefined, formula: number) {

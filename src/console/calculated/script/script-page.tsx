@@ -321,11 +321,7 @@ interface ProblemsProps {
   readonly index: number;
 }
 
-/**
- * Lists problems that belong to no line of a script, problems of other formulas, and all warnings. When the declaration
- * has neither problems nor warnings, a text says so. When the request for validation fails, only the error of the
- * request is shown.
- */
+/** Lists all warnings, and the problems that are not shown beside a line of this script. */
 function Problems({ validation, error, index }: ProblemsProps) {
   const { t } = useTranslation('calculated');
   if (error) return <Problem error={error} />;

@@ -35,7 +35,7 @@ export const en = {
   windows: {
     label_one: '{{count}} input and the window it reads',
     label_other: '{{count, number}} inputs and the windows they read',
-    hint: 'A run over the changed dates reads these windows. The shaded areas change as you edit the inputs; editing does not run the script.',
+    hint: 'A run over the changed dates reads these windows. The shaded areas change when you edit the inputs. Editing does not run the script.',
     open: 'open',
     latest: 'latest versions',
     points_one: '{{count}} point',

@@ -52,8 +52,5 @@ export function addSentFile(userId: string, accountId: number | undefined, file:
   writeDraft(keyOf(userId, accountId), [file, ...sentFiles(userId, accountId)].slice(0, MAX_SENT));
 }
 
-/**
- * The contents of each file that was sent since the page was loaded; the key is the file id. The page can show the rows
- * of these files without a download.
- */
+/** The files sent since the page was loaded, by file id. The page can show their rows without a download. */
 export const heldFiles = new Map<string, Blob>();

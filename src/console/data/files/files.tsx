@@ -145,10 +145,7 @@ function UnreadSheets({ sheets = [] }: { readonly sheets: readonly string[] | un
   return <p>{t('files.sheets', { first, others: others.join(', ') })}</p>;
 }
 
-/**
- * Lists the files that were sent in the last 7 days and have errors. A user with the role USER sees only files that
- * this user sent.
- */
+/** Lists the files of the last 7 days that have errors. A user with the role USER sees only their own files. */
 function Troubled() {
   const { t } = useTranslation('data');
   const health = useQuery({ queryKey: ['health'], queryFn: () => bodyOf(api.GET('/account/health')) });

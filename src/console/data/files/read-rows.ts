@@ -4,8 +4,8 @@
 import Papa from 'papaparse';
 
 /**
- * Maximum size of a workbook that is shown. The limit exists because the whole workbook is read into memory. A larger
- * workbook can still be sent.
+ * Maximum size of a workbook that is shown: the whole workbook is read into memory. A larger workbook can still be
+ * sent.
  */
 export const MAX_WORKBOOK_BYTES = 20 << 20;
 const DELIMITERS = [',', ';', '\t'];
@@ -74,10 +74,8 @@ function collect({ rows: wanted, count }: Wanted) {
 }
 
 /**
- * Writes a cell as text. A date is written without a zone, because a workbook has no zones. A date that is one
- * millisecond before a whole second is rounded up to this second: read-excel-file returns such a date when the workbook
- * stores a slightly too small number for the date.
- * @returns the text. For a date, the text has milliseconds only when they are not 0.
+ * Writes a cell as text. A date is written without a zone, because a workbook has no zones. read-excel-file returns
+ * some whole seconds one millisecond too early, so the millisecond is added.
  */
 export function cellText(cell: unknown): string {
   if (cell === null || cell === undefined) return '';

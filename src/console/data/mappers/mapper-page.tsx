@@ -201,8 +201,8 @@ function MapperForm({ id, saved }: { readonly id: string; readonly saved: Fields
 type Trial = Sample & Pick<Fields, 'expression' | 'hasHeader'>;
 
 /**
- * Tries the expression with the sample each time the user stops typing for a moment; stores nothing.
- * @returns the result of the trial, and `problems`: the error of the expression, if any, with the number of its line.
+ * Tries the expression with the sample when the user pauses typing; stores nothing.
+ * @returns the result of the trial, and `problems`: the error of the expression, if any, with its line.
  */
 function useTrial(given: Trial) {
   const [trial] = useDebouncedValue(given, DELAY_MS);

@@ -28,8 +28,7 @@ const KINDS = ['catalogues', 'forms', 'sites', 'sources', 'variables'] as const;
 const ACTIONS = ['created', 'changed', 'left'] as const;
 const PAGE_ROWS = 200;
 /**
- * Keeps the document of each trial import since the page was loaded, so that the user need not choose the file again
- * for the import itself. The key is the id of the trial import.
+ * Documents of trial imports, by id of the trial import. The user need not choose the file again for the import itself.
  */
 const held = new Map<string, File>();
 

@@ -65,7 +65,7 @@ export const en = {
     drop: 'Discard corrections',
   },
   structure: {
-    hint: 'An Excel workbook made from the template or an export, or the same document as JSON. Before anything is written, you see what the import would change.',
+    hint: 'An Excel workbook made from the template or an export, or the same document as JSON. First you see what the import would change. Nothing is written yet.',
     template: 'Template',
     exportXlsx: 'Export as Excel',
     exportJson: 'Export as JSON',

@@ -1,7 +1,4 @@
-/**
- * The parts of a user's page that edit permissions: a switch for each push permission, the list of other claims, and
- * the levels of features and of secondary accesses.
- */
+/** The parts of a user's page that edit push permissions, other claims, features and secondary accesses. */
 import { Button, NativeSelect, Switch, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';

@@ -74,10 +74,7 @@ interface GrantedProps {
   readonly siteName: string;
 }
 
-/**
- * One site that the user may access. A change of the level is saved at once; a change of the sources is saved when the
- * form is submitted.
- */
+/** One site to which the user has access. A change of the level is saved at once, without the form. */
 function Granted({ userId, access, siteName }: GrantedProps) {
   const { t } = useTranslation('people');
   const { siteId, level, sourceIds } = access;
@@ -154,8 +151,7 @@ function Sources({ userId, access, siteName, onSaved }: GrantedProps & { readonl
         placeholder={chosen.length === 0 ? t('sites.whole') : ''}
         searchable
         limit={100}
-        // If the user clicked the field before the options arrived, the list would stay closed even after the options
-        // arrived. So the field is disabled until the options arrive.
+        // A click before the options arrive would leave the list closed, so the field is disabled until then.
         disabled={!sources.data}
         data={[...known, ...others.map((value) => ({ value, label: `#${value}` }))]}
         value={[...chosen]}

@@ -31,10 +31,7 @@ interface Named {
   readonly lastName: string | null;
 }
 
-/**
- * @returns the first and the last name. If only one of them is given, returns this name; if neither is given, the user
- * name.
- */
+/** @returns the first name and the last name. If neither is given, returns the user name. */
 export function nameOf({ userName, firstName, lastName }: Named): string {
   return [firstName, lastName].filter(Boolean).join(' ') || userName;
 }

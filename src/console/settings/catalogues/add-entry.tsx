@@ -64,8 +64,7 @@ export function AddEntry({ catalogue }: { readonly catalogue: Catalogue }) {
               withAsterisk
               searchable
               allowDeselect={false}
-              // The select is disabled until the options arrive. Otherwise, an early click could open an empty list, or
-              // the list could appear by itself after a delay.
+              // The select is disabled until the options arrive, because an early click would open an empty list.
               disabled={!families.data}
               data={(families.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
               value={fields.unitFamilyId === '' ? null : fields.unitFamilyId}

@@ -10,9 +10,8 @@ export interface RetentionFields {
   readonly keepRawYears: string;
   readonly rollup: Rollup;
   /**
-   * Empty stands for the default. For the policy of a variable, the default is the zone of the source; when the source
-   * has none, the zone of the site; when the site has none, the zone of the account. For the policy of the account, the
-   * default is the zone of the account.
+   * Empty means the default zone. For a variable, this is the zone of the source, or else of the site, or else of the
+   * account. For the account, this is the zone of the account.
    */
   readonly timeZoneId: string;
   readonly isActive: boolean;

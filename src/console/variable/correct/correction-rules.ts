@@ -36,8 +36,7 @@ export interface Step {
   readonly move: (seconds: number, count: number) => number;
   /**
    * @returns the first date at or after `seconds` that is a whole number of steps after the starting point. The
-   * starting point is the start of the year (for steps of years), of the month (for steps of months) or of the day (for
-   * all other steps) that contains `seconds`.
+   * starting point is the start of the year, month or day that contains `seconds`.
    */
   readonly firstFrom: (seconds: number) => number;
 }
@@ -123,10 +122,7 @@ interface Valued {
   readonly value: number;
 }
 
-/**
- * Fills gaps between points by linear interpolation: the value at each missing date of the range lies on the straight
- * line between the point before the date and the point after the date.
- */
+/** Adds the missing points of the range by linear interpolation between the existing points. */
 function fill(rows: readonly Valued[], edits: Edits, range: Range, step: Step): Edits {
   const next = new Map(edits);
   for (let index = 1; index < rows.length; index += 1) {

@@ -1,7 +1,4 @@
-/**
- * Keeps the draft of a correction in the session storage of the browser tab, so that a reload of the page loses no part
- * of the draft.
- */
+/** Keeps the draft of a correction in session storage, so that the draft survives a reload of the page. */
 import type { Range } from '../chart-rules.ts';
 import type { Edits } from './correction-rules.ts';
 
@@ -27,8 +24,8 @@ export function readDraft(variableId: number): Draft | undefined {
 }
 
 /**
- * Stores the draft of a correction in the session storage of the browser tab.
- * @param draft the new draft, or undefined to remove the stored draft.
+ * Stores the draft of a correction.
+ * @param draft the new draft; undefined removes the stored draft.
  */
 export function keepDraft(variableId: number, draft: Draft | undefined): void {
   if (!draft) sessionStorage.removeItem(keyOf(variableId));

@@ -14,9 +14,8 @@ const LANGUAGES: readonly Language[] = ['curl', 'R', 'Python'];
 
 /**
  * Menu that exports the points of the chart.
- * @param shown variables, period and versions that the chart shows.
- * @param name beginning of each file name. The menu appends the `part` of the `Export`, if there is one, and the file
- * extension.
+ * @param shown what the chart shows: variables, period and versions.
+ * @param name beginning of each file name.
  */
 export function ExportMenu({ shown, name }: { readonly shown: Shown; readonly name: string }) {
   const { t } = useTranslation();

@@ -31,14 +31,13 @@ export interface Shown {
 /**
  * @returns the calls that export the chart:
  * - Labels: one call for each label, because a call reads one version per date.
- * - A comparison: one call, which reads both sides.
- * - The latest versions: one call, which reads all variables.
- * - The versions known at an instant: one call, which reads these versions of all variables. The chart also draws the
- * latest versions, but this call does not read them.
+ * - A comparison: one call for both sides.
+ * - The latest versions: one call for all variables.
+ * - The versions known at an instant: one call for all variables, without the latest versions.
  *
- * If a chart of labels or of a comparison has further variables, one more call reads their latest versions.
- * @param now the current instant as ISO 8601. When the left side of a comparison shows the latest versions, the call
- * reads this side as of `now`.
+ * For labels and comparisons, one more call reads the latest versions of the other variables.
+ * @param now the current instant as ISO 8601. In a comparison, a left side with the latest versions is read as of this
+ *   instant.
  */
 export function toExports(
   { variableId, others, selection, range, resolution, timeZone }: Shown,

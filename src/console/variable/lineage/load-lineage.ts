@@ -13,7 +13,7 @@ import { describeOrigin, type Origin, originsQuery } from './origins.ts';
 
 type Run = components['schemas']['Run'];
 
-/** Maximum depth of a lineage. The traced version has depth 1; the inputs of the run that wrote it have depth 2. */
+/** Maximum depth of a lineage. The traced version has depth 1, and the inputs of its run have depth 2. */
 const MAX_DEPTH = 6;
 /** Maximum number of states in a lineage; further states are left out. */
 const MAX_STATES = 40;
@@ -39,8 +39,7 @@ interface State {
 
 /**
  * @returns the tree of a version.
- * @throws {ApiError} when one of these cannot be read: the variable, the origins of the version, the run that wrote the
- * version, or the history of the run's script.
+ * @throws {ApiError} when the variable, the origins of the version, the run or the script's history cannot be read.
  */
 export function loadLineage(
   queries: QueryClient,
@@ -114,10 +113,9 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
 }
 
 /**
- * Finds out when the declaration of the run was saved. If it was saved several times, takes the last save before the
- * run started.
- * @returns the date of this save. Undefined when this save has no date or is not among the last 200 saves of the
- * variable, or when the run records no declaration.
+ * Finds the last save of the run's declaration before the run started.
+ * @returns the date of this save; undefined when the date is unknown. Only the last 200 saves of the variable are
+ *   searched.
  */
 async function findSave({ queries }: Tracing, run: Run, sourceId: number): Promise<string | undefined> {
   const { variableId, declarationHash, startedDate } = run;

@@ -9,16 +9,10 @@ export type Origin = components['schemas']['Origin'];
 
 /** Maximum number of VersionTimestamps in one call. */
 const MAX_VERSIONS = 100;
-/**
- * Maximum length of a shown label; a longer label is cut. A label that the service made is a UUID; its first characters
- * identify it.
- */
+/** Maximum length of a shown label; a longer label is cut. The first characters of a UUID still identify the UUID. */
 const SHORT_LABEL = 24;
 
-/**
- * @returns the query that reads the origins of the first 100 VersionTimestamps. The data of the query is a map from
- * VersionTimestamp to origins.
- */
+/** @returns the query of the origins of the first 100 VersionTimestamps, as a map by VersionTimestamp. */
 export function originsQuery(variableId: number, versionTimestamps: readonly string[]) {
   const asked = versionTimestamps.slice(0, MAX_VERSIONS);
   return queryOptions({

@@ -1,7 +1,6 @@
 /**
- * Follows variables by `GET /data/watch`. After an interruption, `follow` connects again with the cursor of the last
- * event. It stops when the API refuses a call for a permanent reason, and pauses while the page is hidden. Until
- * `follow` stops, it misses no point that is committed after the first event.
+ * Follows new points of variables by `GET /data/watch`. After an interruption, `follow` continues after the last event,
+ * so no point is missed.
  */
 import { ApiError } from '../../api/client.ts';
 import { fetchPoints } from '../../api/download.ts';
@@ -33,8 +32,8 @@ const SILENT_MS = 90_000;
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
 
 /**
- * Holds the cursor of the last event. If the next call of `follow` gets the same holder, the call continues after that
- * event, even if the call follows other variables.
+ * Holds the cursor of the last event. A call of `follow` with the same holder continues after this event, even for
+ * other variables.
  */
 export interface CursorHolder {
   cursor: string | undefined;
@@ -67,8 +66,10 @@ async function run(
 
 /**
  * Follows the variables over one connection, until the connection ends.
- * @returns `off` when the caller must not connect again. Otherwise `begun` when an event other than `end` arrived, and
- * `refused` when no event other than `end` arrived.
+ * @returns one of:
+ * - `off`: the caller must not connect again.
+ * - `begun`: an event other than `end` arrived.
+ * - `refused`: no event other than `end` arrived.
  */
 async function connect(
   ids: readonly number[],
@@ -101,8 +102,7 @@ async function connect(
       if (event === 'points') follower.onPoints(data as LiveColumns[]);
     }
   } catch (error) {
-    // Each of these statuses means that the API would refuse the next call too. After any other error, the caller
-    // connects again.
+    // With these statuses, the API would refuse the next call too.
     if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) return 'off';
   } finally {
     clearTimeout(silence);

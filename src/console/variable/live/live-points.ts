@@ -1,19 +1,14 @@
 /**
- * Keeps the points that arrive while a chart is open. The chart draws these points over the points that it has read
- * from the server. When more than MAX_POINTS points have arrived, the chart reads its points from the server again. The
- * arrived points then form two generations:
- * - Older generation: points that arrived before this read. When the read has ended, these points are dropped, because
- * the read has returned them.
+ * Keeps the points that arrive while a chart is open. The chart draws these points over the points read from the
+ * server. When the chart reads its points again, the arrived points form two generations:
+ * - Older generation: points that arrived before this read. After the read, these points are dropped.
  * - Newer generation: points that arrive after the read has begun.
  */
 
 import type { Points } from '../chart-rules.ts';
 import type { LiveColumns } from './follow.ts';
 
-/**
- * If more than this number of points have arrived since the chart last read its points from the server, the chart reads
- * its points again.
- */
+/** If more points than this arrive, the chart reads its points from the server again. */
 export const MAX_POINTS = 5000;
 /** Maximum number of VersionTimestamps kept for each variable. The slider over versions uses them. */
 const MAX_INSTANTS = 300;
@@ -53,9 +48,9 @@ export class LivePoints {
   }
 
   /**
-   * Replaces the points of the older generation by the points of the newer generation, and begins a new, empty newer
-   * generation. Call `turn` before the chart reads its points again.
-   * @returns a function that drops the points of the older generation. Call the returned function after the read.
+   * Makes the newer generation the older generation, and begins an empty newer generation. Call `turn` before the chart
+   * reads its points again.
+   * @returns a function that drops the older generation. Call the returned function after the read.
    */
   turn(): () => void {
     this.#older = this.#newer;
@@ -82,8 +77,7 @@ export class LivePoints {
   }
 
   /**
-   * @returns `points` merged with the newly arrived points whose dates are at or after `from` and before `to`; `points`
-   *   itself if there are none.
+   * Merges `points` with the arrived points of the variable. `from` is inclusive, and `to` is exclusive (Unix seconds).
    */
   over(variableId: number, points: Points, from: number, to: number): Points {
     const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);

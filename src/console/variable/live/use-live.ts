@@ -31,8 +31,8 @@ export function useLive(variableIds: readonly number[]): Live {
   useEffect(() => {
     const ids = key.split(',').map(Number);
     const begin = () => {
-      // Reads the points of newly followed variables again. Without this read, the chart would miss the points that
-      // were committed between the chart's first read and the first event.
+      // Reads the points of newly followed variables again, because points may have been committed since the chart's
+      // first read.
       for (const id of ids.filter((each) => !followed.has(each)))
         void queries.invalidateQueries({ queryKey: ['points', id] });
       for (const id of ids) followed.add(id);
@@ -97,10 +97,7 @@ async function readAgain(queries: QueryClient, ids: readonly number[], points: L
   drop();
 }
 
-/**
- * The browser cannot compute some data from new points. So this function reads these data from the API again: buckets,
- * the points of labels, the versions of a point, the runs of the variable, and the comparison of two versions.
- */
+/** Reads again the data that the browser cannot compute from new points, such as buckets and runs. */
 async function refresh(queries: QueryClient, id: number): Promise<void> {
   const isDerived = ([, , , , side, resolution]: readonly unknown[]) =>
     resolution !== 'Raw' || String(side).startsWith('label:');

@@ -1,8 +1,10 @@
 /**
- * Keyboard of the chart. Arrows, Page Up, Page Down, Home and End move a cursor between points; while Shift is held,
- * these keys also mark a range. Enter or Space uses the marked range, or picks the point at the cursor when no range is
- * marked. The keys + and - zoom; Escape removes the cursor and the marked range. The chart announces the marked range,
- * or the point at the cursor when no range is marked, because a screen reader cannot read a canvas.
+ * Keyboard of the chart. The chart announces the marked range or the point at the cursor, because a screen reader
+ * cannot read a canvas.
+ * - Arrows, Page Up, Page Down, Home, End: move a cursor between points; with Shift, also mark a range.
+ * - Enter, Space: use the marked range or, if no range is marked, pick the point at the cursor.
+ * - `+`, `-`: zoom.
+ * - Escape: remove the cursor and the marked range.
  */
 import type uPlot from 'uplot';
 import type { Range } from '../chart-rules.ts';

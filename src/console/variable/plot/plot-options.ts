@@ -63,7 +63,7 @@ function toAxes({ lines, timeZone }: PlotProps, color: (name: string) => string)
         grid: index === 0 ? grid : { show: false },
         size: widthOf,
         values: (_plot, splits) => splits.map(formatValue),
-        // When the chart shows several units, the axis of a unit that has only one line takes the colour of this line.
+        // If the chart shows several units, the axis of a unit with only one line takes the colour of the line.
         ...(units.length > 1 && own.length === 1 && { stroke: color(own[0]?.color ?? '--soft') }),
         ...(unit !== '' && { label: unit, labelSize: 20 }),
       };
@@ -80,8 +80,8 @@ export function widthOf(plot: uPlot, labels: readonly string[] | null, index: nu
 }
 
 /**
- * @returns labels of the date axis: years, months, days or times, depending on `stepSec`, the time between two labels.
- * When the labels are times, the label at midnight shows the day instead.
+ * @param stepSec time between two labels.
+ * @returns labels of the date axis: years, months, days, or times. Among times, the label of midnight shows the day.
  */
 export function dateLabels(splits: readonly number[], stepSec: number, timeZone: string): string[] {
   const write = (options: Intl.DateTimeFormatOptions) => {

@@ -1,6 +1,6 @@
 /**
- * A chart that uPlot draws on a canvas. The user drags to zoom or to mark a range, clicks to pick a date, and
- * double-clicks to reset the range. The keyboard can do the same (plot-keys.ts).
+ * A chart that uPlot draws on a canvas. The user zooms, marks a range or picks a date with the mouse or the keyboard
+ * (plot-keys.ts).
  */
 import { useComputedColorScheme, VisuallyHidden } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';

@@ -62,10 +62,7 @@ export function Changes({ variableId, range, left, right, timeZone }: ChangesPro
   );
 }
 
-/**
- * The dates at which the two versions differ, in a virtual table. The table renders only the rows in and near its
- * visible part.
- */
+/** Table of the dates at which the two versions differ. Renders only the rows in and near the visible part. */
 function Rows({ rows, timeZone }: { readonly rows: Comparison['rows']; readonly timeZone: string }) {
   const { t } = useTranslation();
   const frame = useRef<HTMLElement>(null);

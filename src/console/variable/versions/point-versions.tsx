@@ -1,7 +1,4 @@
-/**
- * Shows every version of one point, and the origin of each version: pushes, a file, or a run with its inputs. A user
- * who may open the origin gets a link to the origin.
- */
+/** Shows every version of one point, and the origin of each version: pushes, a file, or a run with its inputs. */
 import { Button, CloseButton, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
@@ -110,8 +107,7 @@ export function PointVersions({ variableId, seconds, isCalculated, timeZone, onC
 }
 
 /**
- * Shows where a version comes from. When several pushes were written together, the service sometimes cannot tell which
- * of these pushes contained the version. In that case, the note lists all these pushes.
+ * Shows where a version comes from. Lists several pushes when the service cannot tell which push contained the version.
  */
 function OriginNote({ origins, timeZone }: { readonly origins: readonly Origin[]; readonly timeZone: string }) {
   const { t } = useTranslation('variable');

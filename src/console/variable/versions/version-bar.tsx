@@ -56,9 +56,8 @@ export function VersionBar(props: VersionBarProps) {
 }
 
 /**
- * @returns the sides of a new comparison. With two or more labels, the right side is the newest label, and the left
- * side is the second newest. With fewer labels, the right side is the latest state, and the left side is the state at
- * the first stop of the version slider. If the slider has no stops, the left side is the latest state too.
+ * @returns the two sides of a new comparison: the two newest labels or, if there are fewer than two, the slider's first
+ *   instant and the latest state.
  */
 function firstComparison(
   labels: readonly string[],
@@ -119,8 +118,7 @@ function KnownAt({ stops, timeZone, at, onSelect }: VersionBarProps & { readonly
     return () => clearTimeout(timer);
   }, [isPlaying, index, stops, onSelect]);
   if (stops.length === 0) return <p className={classes.note}>{t('version.noVersions')}</p>;
-  // If the URL names an instant before the first stop of the slider, the text beside the slider shows this instant
-  // instead of a stop.
+  // If the URL names an instant before the first stop, this instant is shown.
   const shown = at !== undefined && at < (stops[0] ?? '') ? at : (stops[index] ?? '');
   const moment = formatVersion(shown, timeZone);
   const play = () => {

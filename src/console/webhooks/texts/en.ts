@@ -58,7 +58,7 @@ export const en = {
     headersHint: 'One header per line, for example Authorization: Bearer TOKEN',
     bodyTemplate: 'Message template',
     bodyTemplateHint:
-      "Leave this empty to send the whole message as JSON. In a template, each field name in double braces is replaced by the field's value.",
+      'Leave this empty to send the whole message as JSON. In a template, each field name in double braces is replaced by the value of the field.',
     isEnabled: 'Enabled',
   },
   events: {

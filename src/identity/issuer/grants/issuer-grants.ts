@@ -53,10 +53,10 @@ const LOCKED = 'Account disabled';
 const NOT_SET_UP = 'Account is not fully set up';
 
 /**
- * Handles `grant_type=password`: signs the user in, determines the account and the scopes, and issues the tokens
- * (R-B3). When `signIn` throws a `DomainError`, the app that mounts the issuer turns the error into the answer.
+ * Handles `grant_type=password`: signs the user in and issues the tokens (R-B3). A `DomainError` of `signIn` is
+ * answered by the app that mounts the issuer.
  * @throws invalid_request without a user name or password; invalid_grant for wrong credentials or a temporary password;
- * invalid_scope from `decideScopes`; invalid_request and invalid_grant from `getHolder`.
+ *   errors of `decideScopes` and `getHolder`.
  */
 export async function answerPasswordGrant(
   context: GrantContext,
@@ -89,9 +89,8 @@ export async function answerPasswordGrant(
  * oidc-provider's findAccount (R-B4): reads the user.
  *
  * - Without a `grantId`: returns undefined when the user does not exist or is locked.
- * - With a `grantId` (code exchange, refresh): returns undefined when `grantId` names no grant. If there is a grant,
- *   `getHolder` first checks the user and chooses the account of the token: the account that the request names or, if
- *   the request names none, the account of the grant. `getHolder` throws invalid_grant and invalid_request.
+ * - With a `grantId` (code exchange, refresh): returns undefined when the grant does not exist. Otherwise, `getHolder`
+ *   first checks the user and chooses the account of the token. Throws the errors of `getHolder`.
  */
 export async function findTokenAccount(
   context: GrantContext,
@@ -114,8 +113,7 @@ async function toAccount({ database, clock }: GrantContext, userId: string): Pro
 }
 
 /**
- * Returns the claims that the service adds to the standard claims of an access token (R-B4). Call `getHolder` first in
- * the same request.
+ * Returns the claims that the service adds to the standard claims of an access token (R-B4).
  * @throws {Error} when `getHolder` was not called in the request.
  */
 export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, unknown>> {
@@ -131,8 +129,8 @@ export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, un
 }
 
 /**
- * Applies `planScopes` to the requested scopes and the scopes that are allowed for the client.
- * @throws invalid_scope when none of the requested scopes is allowed for the client.
+ * Decides the scopes of a token (`planScopes`).
+ * @throws invalid_scope when the client is allowed none of the requested scopes.
  */
 export function decideScopes(client: Client, requested: string | undefined): PlannedScopes {
   const allowed = allowedScopes(client);
@@ -157,9 +155,8 @@ interface TokenAnswer {
 }
 
 /**
- * Middleware that lists the granted scopes in a token response under the names that the request used. Clients such as
- * requests-oauthlib stop when the name of a granted scope differs from the requested name. Mount the middleware before
- * the provider's routes.
+ * Middleware that gives the granted scopes in a token response the names from the request. Clients such as
+ * requests-oauthlib require these names. Mount the middleware before the provider's routes.
  */
 export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();
@@ -173,13 +170,10 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
 }
 
 /**
- * Decides the user and the account of a token. The account is the requested account, else `keptAccountId`, else the
- * account that `findTokenUser` chooses (R-B4).
+ * Decides the user and the account of a token (R-B4). A requested account has priority over `keptAccountId`.
  * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined if neither is used.
  * @throws invalid_request when the requested account is not a number.
- * @throws invalid_grant when the user is unknown or locked, has no access to the account, or is not a member of any
- * account. If an `actor` is given, a user who is an ADMIN also causes invalid_grant. If no `actor` is given, a
- * temporary password of the user also causes invalid_grant.
+ * @throws invalid_grant when this user must not get a token for the account.
  */
 export async function getHolder(
   { database, clock }: GrantContext,

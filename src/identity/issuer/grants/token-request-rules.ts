@@ -8,8 +8,8 @@ export const KNOWN_SCOPES = ['datahub-api', 'push-data'] as const;
 export type Scope = (typeof KNOWN_SCOPES)[number];
 
 /**
- * Maps the scope names of the previous identity system to the scope names of this service. Clients that were copied
- * from the previous system still request the previous names (§5).
+ * Maps scope names of the previous identity system to those of this service. Old clients still request the previous
+ * names (§5).
  */
 const SCOPE_ALIASES: ReadonlyMap<string, Scope> = new Map([['opisense-api', 'datahub-api']]);
 

@@ -1,7 +1,7 @@
 /**
- * Lists the members, such as `typeId` of a site, whose values are ids of catalogue entries, and translates these ids.
- * The ids of built-in entries are the same in every account, so a document refers to a built-in entry by id. The ids of
- * the entries that accounts add differ between accounts, so a document refers to such an entry by name.
+ * Lists the members that refer to catalogue entries, such as `typeId` of a site, and translates their ids. A document
+ * gives the ids of built-in entries, but the names of entries that an account added. The ids of added entries differ
+ * between accounts.
  */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { type EntryCatalogue, listTypes, listVariableTypes } from '../../catalogue/list-types.ts';
@@ -10,10 +10,7 @@ import type { KindName } from './kinds.ts';
 
 export type NamedCatalogue = 'Unit' | Exclude<EntryCatalogue, 'Feature'>;
 
-/**
- * For each kind of resource: the members that refer to a catalogue entry by id or name. The key is the name of the
- * member; the value is the catalogue of the entry.
- */
+/** For each kind of resource: the members that refer to a catalogue entry, each with the catalogue. */
 export const CATALOGUE_MEMBERS: Readonly<Record<KindName, Readonly<Record<string, NamedCatalogue>>>> = {
   sites: { typeId: 'SiteType' },
   sources: { sourceTypeId: 'SourceType', energyTypeId: 'EnergyType', energyUsageId: 'EnergyUsage' },

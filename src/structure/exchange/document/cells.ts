@@ -2,8 +2,8 @@
  * Converts values of a document to cells of a sheet, and back:
  * - empty cell: null if the member can be cleared; otherwise, the row leaves the member out.
  * - object or list: JSON. People may also write a list as texts separated by `|`.
- * - text: unchanged. But a text that is empty, is in quotes, or begins or ends with white space is written as JSON.
- * - text that is too long for a cell: continues in further rows, which have `true` in the column `continued`.
+ * - text: unchanged, or as JSON (`isPlain`).
+ * - text that is too long for a cell: continues in further rows, with `true` in the column `continued`.
  */
 
 import type { WorkbookCell, WorkbookRow } from '../../../platform/http/workbook-writer.ts';
@@ -11,9 +11,9 @@ import { parseJsonText } from '../../../platform/json/json-text.ts';
 import { KINDS, type KindName, type ListName } from './kinds.ts';
 
 /**
- * @param letters maps each member that has a column to the letter of the column.
- * @returns the path of a member: the cell, such as `sites!B5`. For a member without a column, the path is the row and
- * the name of the member, such as `sites!5.name`.
+ * @param letters maps members to the letters of their columns.
+ * @returns the path of a member: the cell, such as `sites!B5`; without a column, the row and the member, such as
+ *   `sites!5.name`.
  */
 export function cellPath(
   sheet: string,
@@ -62,10 +62,7 @@ function toCell(value: unknown): WorkbookCell {
   return isPlain(text) ? text : JSON.stringify(text);
 }
 
-/**
- * @returns true when the text is written to a cell unchanged. A text that is empty, is in quotes, or begins or ends
- *   with white space is written as JSON instead.
- */
+/** @returns true when the text is written to a cell unchanged. Other texts are written as JSON. */
 function isPlain(text: string): boolean {
   return text !== '' && text.trim() === text && !/^"[\s\S]*"$/.test(text);
 }

@@ -1,7 +1,6 @@
 /**
- * References of a formula to sites, sources and variables. A document writes a reference by business key instead of id.
- * The key of the site or source is left out when the calculated variable has the same site or source. So, when a site
- * is copied under another name, the formulas of the copy refer to variables of the copy.
+ * References of a formula to sites, sources and variables. A document has business keys instead of ids, and omits the
+ * calculated variable's own site and source. So the formulas of a copied site refer to variables of the copy.
  */
 import { type OwnNames, toDocumentId } from './catalogue-members.ts';
 import { type Key, type KindName, keyMembers, REFERENCE } from './kinds.ts';
@@ -43,8 +42,8 @@ export function collectReferences(declarations: readonly unknown[]): Readonly<Re
 }
 
 /**
- * Replaces the ids of sites, sources and variables in a declaration with keys, and the ids of the account's own units
- * with names. If `keys` does not contain a resource, the id of this resource stays in the declaration.
+ * Replaces the ids in a declaration with keys, and the ids of the account's own units with names. An id that has no key
+ * in `keys` stays.
  * @param declaration the declaration as clients read it (R-C12).
  */
 export function toDocumentDeclaration(declaration: Members, home: Home, keys: ReferenceKeys, names: OwnNames): Members {
@@ -122,11 +121,7 @@ function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Sorts the members of every object by name, so that equal declarations are exported as equal texts. The database
- * orders members by the length of their names. The order of names of equal length depends on the letter case that the
- * client chose.
- */
+/** Sorts the members of every object by name, so that equal declarations are exported as equal texts. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (!isObject(value)) return value;

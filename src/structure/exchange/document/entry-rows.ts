@@ -1,7 +1,6 @@
 /**
- * The rows of the list `catalogues` of a document. Each row is an entry that an account added to one of its catalogues;
- * the entry's name identifies the entry within the catalogue. An import processes this list first, because rows of
- * other lists may refer to entries that this list adds to the account.
+ * The rows of the list `catalogues`: entries that an account added to its catalogues. The name identifies an entry
+ * within its catalogue. An import processes this list first, because rows of other lists may refer to new entries.
  */
 import { z } from 'zod';
 import type { ErrorDetail } from '../../../platform/errors.ts';

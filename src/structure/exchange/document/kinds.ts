@@ -49,14 +49,11 @@ export interface Kind {
   readonly self: KeyMembers;
   /** Members by which a row names its parents, outermost first. */
   readonly parents: readonly KeyMembers[];
-  /** Fields of the resource that are members of a row, the key first. */
+  /** The members of a row that become fields of the resource; the key is the first. */
   readonly fields: readonly string[];
 }
 
-/**
- * Members by which a row names its site and its source. A formula of a calculated variable uses the same members to
- * name each variable or form that the formula reads.
- */
+/** Members by which a row names its site and its source. A formula names its inputs and forms by the same members. */
 export const REFERENCE: Readonly<Record<KindName, KeyMembers>> = {
   sites: { own: 'siteExternalId', name: 'siteName', occurrence: 'siteOccurrence' },
   sources: { own: 'sourceSerialNumber', name: 'sourceName', occurrence: 'sourceOccurrence' },
@@ -75,10 +72,7 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   ),
 };
 
-/**
- * @param left is the list of fields that `Kind.fields` omits. The id of the parent is omitted because a row contains
- * the key of the parent instead. `calculated` is omitted because a row contains the declaration in converted form.
- */
+/** @param left is the list of fields that `Kind.fields` omits, because a row expresses these fields in another form. */
 function kind(
   name: KindName,
   resource: Resource,
@@ -124,10 +118,7 @@ export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key):
   };
 }
 
-/**
- * SQL expression for the key of a stored resource. If the resource has an identifier, the key is `=` followed by the
- * identifier; otherwise, the key is `~` followed by the name.
- */
+/** SQL expression for the key of a stored resource: `=` and the identifier; without an identifier, `~` and the name. */
 export function keyExpression({ resource, keyField }: Kind, alias: string = resource.table): string {
   const own = `${alias}.${resource.fields[keyField]?.column}`;
   return `case when ${own} ~ '[^[:space:]]' then '=' || ${own} else '~' || ${alias}.name end`;
@@ -135,9 +126,8 @@ export function keyExpression({ resource, keyField }: Kind, alias: string = reso
 
 /**
  * SQL condition that is true when a resource belongs to the account, for statements that find the resource by its id or
- * parent. `+ 0` keeps the planner from using an index on the account. The planner would choose this index for a new
- * account: while the statistics lack the rows of the account, the planner expects the account to have one variable.
- * With the index, the statement would read all variables of the account for each row of an import.
+ * parent. `+ 0` keeps the planner from using an index on the account. With the index, an import into a new account
+ * would read all variables of the account for each row.
  */
 export function isOfAccount(alias: string, account: string): string {
   return `${alias}.account_id + 0 = ${account}`;

@@ -1,6 +1,5 @@
 /**
- * Parses a row of an imported document, from the list `sites`, `sources` or `variables`. The result is a staged row:
- * the keys of the resource and of its parents, and the value to store in each column. The parser runs in the process
+ * Parses a row of the list `sites`, `sources` or `variables` of an imported document. The parser runs in the process
  * that reads the document.
  */
 import type { ErrorDetail } from '../../../platform/errors.ts';
@@ -17,8 +16,7 @@ export interface StagedRow {
   readonly source: KeyReference | undefined;
   readonly self: KeyReference;
   /**
-   * JSON object. For a row of `catalogues` or `forms`, the object has the members of the row. For any other row, the
-   * object has the values to store, by column.
+   * JSON object: the members of a row of `catalogues` or `forms`; for any other row, the values to store, by column.
    */
   readonly members: string;
   /**
@@ -31,8 +29,8 @@ export interface StagedRow {
 /** Refers to a resource, a catalogue entry or a form by its key. */
 export interface KeyReference {
   /**
-   * The key as one text: `=` followed by an identifier, or `~` followed by a name. The key of a form is `~` followed by
-   * the entity type and the name of the form. SQL compares these texts.
+   * The key as one text: `=` and an identifier, or `~` and a name (of a form: `~`, entity type and name). SQL compares
+   * these texts.
    */
   readonly key: string;
   /** Position of the resource among the resources with this key (kinds.ts), from 1; undefined when none is given. */
@@ -42,10 +40,7 @@ export interface KeyReference {
 type Members = Readonly<Record<string, unknown>>;
 type PathOf = (member: string) => string;
 
-/**
- * Default values of the columns that cannot be null; the database has the same default values. If a row has null for
- * such a column, the default value replaces the null.
- */
+/** Values that replace null in columns that cannot be null. The database has the same default values. */
 const RESET: Readonly<Record<KindName, Members>> = {
   sites: { client_data: {} },
   sources: { tags: [], client_data: {} },
@@ -101,8 +96,8 @@ function textOf(value: unknown): string | undefined {
 const TRIMMED: ReadonlySet<string> = new Set(['externalId', 'siteExternalId', 'mappingConfig']);
 
 /**
- * Reads the key by which `row` names a resource. `row` contains the members of an imported row, an input or a form.
- * @returns undefined when `row` has neither the identifier nor the name of the resource.
+ * Reads the key by which an imported row, an input or a form names a resource.
+ * @returns undefined when `row` has no identifier and no name.
  */
 export function readReference(row: Members, members: KeyMembers): KeyReference | undefined {
   const [own, name, occurrence] = [textOf(row[members.own]), row[members.name], row[members.occurrence]];

@@ -11,10 +11,7 @@ const occurrence = integerFrom(1).nullish().meta({
     'Number that distinguishes resources with the same key under the same parent: 1 is the resource with the lowest id.',
 });
 
-/**
- * Schema of a reference to a catalogue entry by id or name. If an account has added the entry, a document refers to the
- * entry by name, because an entry of the same name has another id in another account.
- */
+/** Schema of a reference to a catalogue entry by id or name (see `catalogue-members.ts`). */
 export function idOrName(schema: z.ZodType): z.ZodType {
   const name = textSchema.trim().min(1).refine(isEntryName);
   return z.union([schema, name], {
@@ -47,7 +44,7 @@ const declarationSchema = jsonObjectSchema.meta({
   id: 'DocumentDeclaration',
   type: 'object',
   description:
-    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. An input can also name the source and the site of that variable; the members are those of a row of the list `variables`. The default is the source and the site of the calculated variable. An entry of `entities` reads a value of a form; it uses the same members to name the source or the site that the form belongs to.',
+    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. An input can also name the source and the site of that variable, with the members of a row of the list `variables`. Default: the source and the site of the calculated variable. An entry of `entities` reads a value of a form. It uses the same members to name the source or the site that the form belongs to.',
 });
 
 /** Schemas of the rows that clients send. They accept member names in any letter case. */

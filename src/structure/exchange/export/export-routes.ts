@@ -39,8 +39,7 @@ async function answerExport(c: Context<CallerEnv & RequestIdEnv>, services: Expo
   const { caller } = c.var;
   const source = services.reads.of(caller.accountId);
   const read = (transaction: Transaction) => readRows(services, transaction, caller, siteIds);
-  // Each batch is encoded as soon as it is read from the snapshot, because only an encoded batch has a known size.
-  // These sizes are needed to limit the memory for batches that are read ahead.
+  // Encodes each batch as soon as it is read, because the memory for reading ahead is limited by encoded size.
   const write = (signal: AbortSignal) =>
     format === 'json'
       ? writeJson(streamInSnapshot(source, (transaction) => mapBatches(read(transaction), encodeJson), signal))

@@ -46,8 +46,8 @@ interface StoredEntry {
 }
 
 /**
- * @param siteIds ids of sites. When `siteIds` is empty, all entries are returned. Otherwise, only the entries that
- * these sites use (see `USED`) and the families of the used units are returned.
+ * @param siteIds ids of the sites whose entries (see `USED`) are returned, with the families of used units. When
+ *   `siteIds` is empty, all entries are returned.
  */
 export async function readEntryRows(
   queryable: Queryable,

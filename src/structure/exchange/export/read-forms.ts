@@ -25,9 +25,8 @@ interface StoredForm {
 }
 
 /**
- * @param siteIds ids of sites. When `siteIds` is empty, all forms are read. Otherwise, only forms with values in these
- * sites, their sources or their variables are read.
- * @param names gives the names of the entries that the account added to catalogues, by entry id.
+ * @param siteIds sites; only forms with values in the sites, their sources or their variables are read. Empty: all.
+ * @param names names of the catalogue entries that the account added, by entry id.
  */
 export async function readFormRows(
   queryable: Queryable,

@@ -44,10 +44,9 @@ const OF_SITES: Readonly<Record<KindName, (parameter: string) => string>> = {
 
 /**
  * Yields the rows that the caller may read, in the order in which a document contains them.
- * @param transaction the transaction that holds the snapshot; no other query can use it until the iteration ends.
- * @param siteIds ids of the sites to yield. The sources and variables of these sites, and the catalogue entries and
- * forms that the sites use, are yielded too. When `siteIds` is empty, all sites, catalogue entries and forms are
- * yielded.
+ * @param transaction holds the snapshot; no other query can use the transaction until the iteration ends.
+ * @param siteIds ids of the sites to yield, with everything that the sites contain or use. When `siteIds` is empty, all
+ *   rows are yielded.
  */
 export async function* readRows(
   services: RowServices,

@@ -5,8 +5,8 @@ import type { Declarations } from '../../structure-routes.ts';
 export interface ApplyServices {
   readonly declarations: Pick<Declarations, 'present' | 'saveAll' | 'lockGraph' | 'findCycle'>;
   /**
-   * Records changed declarations. The import calls this function once for each batch of rows. The function writes the
-   * records outside the transaction of the import, so that the records remain when this transaction is rolled back.
+   * Records the changed declarations of one batch of rows. Writes outside the transaction of the import, so the records
+   * remain when this transaction is rolled back.
    */
   readonly onChanged: (changed: readonly ChangedDeclaration[]) => Promise<void>;
 }

@@ -1,8 +1,6 @@
 /**
- * Writes a planned import in the caller's transaction. Catalogue entries, forms and resources are written first (a few
- * statements per kind write all rows), then the declarations of calculated variables, then events. The events have the
- * same types as the events of requests that write one resource. A what-if import is written too, because the plan
- * cannot find all problems; the caller then rolls the transaction back.
+ * Writes a planned import in the caller's transaction. A what-if import is written too, because the plan cannot find
+ * all problems. The caller then rolls the transaction back.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from '../../../platform/database/database.ts';
@@ -16,10 +14,7 @@ import { writeForms } from './definitions/import-forms.ts';
 import { writeEntries } from './definitions/write-entries.ts';
 import { HAS_DECLARATION, saveRowDeclarations } from './save-row-declarations.ts';
 
-/**
- * The plan is out of date, because the account's structure changed after the import was planned and before the import
- * was written. The importer then plans the import again.
- */
+/** The account's structure changed after the import was planned. The importer then plans the import again. */
 export class StalePlan extends Error {
   override readonly name = 'StalePlan';
 }
@@ -30,8 +25,8 @@ const IDS_PER_EVENT = 10_000;
 
 /**
  * Writes the planned rows.
- * @returns at most 1,000 problems: the problems of the form values or, if the form values have none, the problems of
- * the declarations. If there are problems, the caller must roll the transaction back.
+ * @returns at most 1,000 problems of form values or of declarations. If there are problems, the caller must roll the
+ *   transaction back.
  * @throws {StalePlan} when a resource or form to be changed has been deleted since the import was planned.
  */
 export async function applyImport(
@@ -81,8 +76,7 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
     throw new StalePlan(
       `other requests deleted ${name} that the import would change; number of deleted ${name}: ${planned.changed - locked}`,
     );
-  // Updates rows before it inserts rows. A source has at most one default variable. So the old default variable must be
-  // updated before a new variable can be inserted as the default.
+  // Updates rows first: a source's old default variable must be changed before a new default variable can be inserted.
   await counted(
     `update ${table} set ${columns.map((column) => `${column} = given.${column}`).join(', ')}
      from (select p.* from (select t, r.members from ${changed}) found
@@ -102,10 +96,7 @@ async function writeRows(transaction: Transaction, kind: Kind, { id, caller }: A
 
 const PARENT_COLUMN = { sites: [], sources: ['site_id'], variables: ['source_id'] } as const;
 
-/**
- * SQL for a JSON object that maps columns to default values. If the row of a new resource has no value for a column,
- * the resource gets the default value of the column.
- */
+/** SQL for a JSON object that maps columns to the default values of a new resource. */
 const DEFAULTS = {
   sites: `$3::jsonb || jsonb_build_object('time_zone_id', (select time_zone_id from account where id = $2))`,
   sources: '$3::jsonb',
@@ -171,8 +162,8 @@ async function describeCycle(
 }
 
 /**
- * Announces each created or changed resource once. The event has the same type as the event of a request that writes
- * only this resource.
+ * Announces each created or changed resource once. An event has the same type as after a request that writes a single
+ * resource.
  * @param alsoChanged ids of variables whose declarations the import wrote.
  */
 async function announceRows(

@@ -17,8 +17,8 @@ interface ValueRow {
 }
 
 /**
- * @returns at most 1,000 new problems: values in the clientData of the planned rows that violate a form. A problem is
- * new when the stored clientData does not have this problem.
+ * @returns at most 1,000 problems of planned clientData that violates a form. Leaves out problems that the stored
+ *   clientData already has.
  */
 export async function checkRowValues(transaction: Transaction, applied: ApplyRef): Promise<readonly ErrorDetail[]> {
   const problems: ErrorDetail[] = [];

@@ -28,15 +28,15 @@ interface StoredRow extends Omit<ImportedRow, 'changes'> {
   readonly changes: NonNullable<ImportedRow['changes']> | null;
 }
 
-/** SQL expression that sorts rows by list, in the order of LIST_NAMES: 0 for a row of the first list, and so on. */
+/** SQL expression for the position of a row's list in LIST_NAMES, from 0. */
 const PLACE = `case kind ${LIST_NAMES.map((name, index) => `when '${name}' then ${index}`).join(' ')} end`;
 const SELECTED = `from structure_import_row where import_id = $1 and action is not null
   and ($2::text is null or kind = $2) and ($3::text is null or action = $3)`;
 const ROW_BYTES = 300;
 
 /**
- * Lists the rows of an import in the order of the imported document. The listing key has two parts: the position, in
- * the document, of the list that contains the row, and the `ordinal` of the row.
+ * Lists the rows of an import in the order of the imported document. The listing key combines the position of the row's
+ * list and the `ordinal` of the row.
  */
 export function listImportRows(id: string, { kind, action }: RowFilter): Listing<number, ImportedRow> {
   return {

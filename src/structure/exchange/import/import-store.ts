@@ -1,7 +1,4 @@
-/**
- * Stores imports of structure documents: creates imports, records their states and results, and deletes old imports. A
- * manager sees all imports of the account.
- */
+/** Stores imports of structure documents, with their states and results. A manager sees all imports of the account. */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import { type Database, type Queryable, withTransaction } from '../../../platform/database/database.ts';
 import { toStorableText } from '../../../platform/database/storable-text.ts';
@@ -136,10 +133,9 @@ const QUEUE_LOCK_CLASS = 0x7371;
 
 /**
  * Creates an import before its document is received.
- * @param maxWaiting maximum number of imports that the account may have in the states Queued and Processing together.
- * This number does not include imports whose document is still being received, so `queueImport` checks the maximum
- * again.
- * @throws {DomainError} queue_full when the account already has `maxWaiting` imports in these states.
+ * @param maxWaiting maximum number of the account's imports in the states Queued and Processing together. `queueImport`
+ *   checks the maximum again, because other imports can be queued while the document is received.
+ * @throws {DomainError} queue_full when the account has reached `maxWaiting`.
  */
 export async function insertImport(
   queryable: Queryable,
@@ -177,9 +173,8 @@ function queueFull(maxWaiting: number): DomainError {
 
 /**
  * Queues an import whose document is stored.
- * @param maxWaiting maximum number of imports that the account may have in the states Queued and Processing together.
- * @throws {DomainError} queue_full when the account already has `maxWaiting` imports in these states. Other imports may
- * have been queued while this document was being received.
+ * @param maxWaiting maximum number of the account's imports in the states Queued and Processing together.
+ * @throws {DomainError} queue_full when the account has reached `maxWaiting`.
  */
 export async function queueImport(
   database: Database,
@@ -302,8 +297,8 @@ export async function countImportFailures(queryable: Queryable, id: string, fail
 }
 
 /**
- * Deletes one import whose upload was interrupted, or one that has ended and is older than `retentionDays`.
- * @returns whether it deleted an import.
+ * Deletes one import with an interrupted upload, or one ended import that is older than `retentionDays`.
+ * @returns whether an import was deleted.
  */
 export async function purgeImport(queryable: Queryable, retentionDays: number): Promise<boolean> {
   const { rowCount } = await queryable.query(

@@ -13,15 +13,12 @@ export interface ImportRef {
   readonly accountId: number;
 }
 
-/**
- * SQL expression for the id of the parent of a staged row. For a site, whose parent is the account, the expression is
- * 0.
- */
+/** SQL expression for the parent id of a staged row. For a site, the parent id is 0. */
 const PARENT: Readonly<Record<KindName, string>> = { sites: '0', sources: 'r.site_id', variables: 'r.source_id' };
 
 /**
- * SQL that selects the stored resources to compare with the rows. $1 is the import, $2 is the account. A source or
- * variable is selected only if its parent is the parent of a row; `resolveParents` has stored the parents in the rows.
+ * SQL that selects the stored resources to compare with the rows. $1 is the import, $2 is the account. For sources and
+ * variables, `resolveParents` must have stored the parents in the rows.
  */
 const STORED: Readonly<Record<KindName, string>> = {
   sites: 'select 0 as parent_id, t.* from site t where account_id = $2 and $1::uuid is not null',
@@ -118,8 +115,8 @@ async function resolveParents(
 }
 
 /**
- * SQL that returns the unique names of resources that have an identifier. A name is unique when only one of these
- * resources has the name within the same parent. Each name comes with the parent and with the id of the resource.
+ * SQL that returns the unique names of resources with an identifier. A name is unique when only one of these resources
+ * has the name within the same parent.
  */
 const uniqueNames = (kinds: string) => `
   select parent_id, name, min(id) as id from import_entry

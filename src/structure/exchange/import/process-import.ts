@@ -77,8 +77,8 @@ export async function processImport(
 }
 
 /**
- * Runs `work`. If `signal` aborts because the process stops, this function cancels the current statement of
- * `connection`, so that the transaction of the import ends immediately.
+ * Runs `work`. If `signal` aborts, cancels the current statement of `connection`, so the transaction of the import ends
+ * immediately.
  */
 async function cancelling(
   database: Database,

@@ -13,10 +13,7 @@ import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/**
- * Keys of the site, source and variable to which an input or a form in a declaration refers. A key is undefined when
- * the input or form does not give the key.
- */
+/** Keys that an input or a form of a declaration gives for its site, source and variable. */
 interface Named {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
@@ -87,10 +84,7 @@ function resolveUnit(input: Members, units: ReadonlyMap<string, number>, report:
   return { ...input, [member]: id };
 }
 
-/**
- * @returns a map from the names of the account's units to the ids of the units. If no input gives its unit by name, the
- * map is empty and no query is sent.
- */
+/** @returns the ids of the account's units by unit name. If no input names a unit, the map is empty. */
 async function findNamedUnits(
   queryable: Queryable,
   accountId: number,
@@ -211,17 +205,11 @@ const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources:
 interface Candidates {
   /** Ids, ascending, of the resources that match the key of the reference; see `findCandidates`. */
   readonly ids: readonly number[];
-  /**
-   * If the key is a name: the number of resources that have this name and also have an identifier. If the key is an
-   * identifier: 0.
-   */
+  /** If the key is a name: the number of resources that have this name and an identifier. Otherwise 0. */
   readonly named: number;
 }
 
-/**
- * @returns the id of the resource that a reference names, or a text that describes the problem when the reference names
- * no resource or several resources.
- */
+/** @returns the id of the resource that a reference names, or a text that describes the problem. */
 function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named }: Candidates): number | string {
   const word = KIND_WORDS[kind];
   const members = REFERENCE[kind];
@@ -245,11 +233,8 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * Finds the resources whose key is the key of a lookup. The key of a resource is its identifier or, if the resource has
- * no identifier, its name. If no resource has the key, a lookup by name also finds a resource that has this name and an
- * identifier, on two conditions:
- * - The lookup sets no occurrence.
- * - No other resource with an identifier has the same name.
+ * Finds the resources that each lookup names. A name finds the resources without an identifier. If there are none and
+ * the lookup sets no occurrence, a unique name finds the resource with an identifier.
  */
 async function findCandidates(
   queryable: Queryable,

@@ -15,10 +15,7 @@ import type { ApplyRef, ApplyServices, DeclarationRow } from './apply-context.ts
 import { resolveReferences } from './resolve-references.ts';
 import { MAX_PROBLEMS } from './stage-rows.ts';
 
-/**
- * SQL condition that is true for rows that set a declaration or clear a stored declaration. It is false for a row whose
- * `calculated` is JSON null and whose variable has no stored declaration, as for most rows of an export.
- */
+/** SQL condition that is true for rows that set a declaration or clear a stored declaration. */
 export const HAS_DECLARATION = `r.kind = 'variables' and r.calculated is not null and (r.calculated <> 'null'
   or exists (select from variable where variable.id = r.target_id and variable.calculated is not null))`;
 

@@ -68,8 +68,8 @@ export async function* readDocument(
 }
 
 /**
- * Reads a one-part JSON document in this process. Starting a reader process would take half a second. Such a process is
- * not needed to limit the memory, because a part has a maximum size.
+ * Reads a one-part JSON document in this process. No reader process is needed to limit the memory, because a part has a
+ * maximum size.
  */
 async function* readHere(
   order: ReadingOrder,

@@ -1,7 +1,4 @@
-/**
- * Reasons why a whole document cannot be read. A problem of a single row is not such a reason: the problem is reported
- * for that row.
- */
+/** Reasons why a whole document cannot be read. The problem of a single row is reported for that row instead. */
 
 export type RefusalCode =
   | 'malformed_document'

@@ -1,8 +1,6 @@
 /**
- * Reads a JSON document member by member, while its bytes arrive. If the value of a member is a list, the scanner reads
- * the list one element at a time. Memory therefore does not grow with the length of a list. The scanner finds where
- * each value ends; `parseJsonText` checks and parses the value. When client data contain a key `__proto__`,
- * `parseJsonText` keeps it as an ordinary key.
+ * Reads a JSON document from a stream, one member or list element at a time. So memory does not grow with the length of
+ * a list. The scanner finds where each value ends; `parseJsonText` checks and parses the value.
  */
 import { parseJsonText } from '../../../platform/json/json-text.ts';
 import { MAX_SHOWN, showBytes } from '../../../platform/limits.ts';
@@ -79,10 +77,7 @@ class ValueReader {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * @returns the error for a broken rule. `at` is the position, counted from 0, of the byte that breaks the rule; by
-   * default, `at` is the position of the next byte.
-   */
+  /** @returns the error for a broken rule. `at` is the position of the faulty byte, counted from 0. */
   fault(rule: string, at = this.#position, code: RefusalCode = 'malformed_document'): DocumentRefusal {
     return new DocumentRefusal(code, `${rule}; see byte ${at} of the document`);
   }
@@ -93,8 +88,7 @@ class ValueReader {
 
   /**
    * Reads a value.
-   * @param name returns the name of the value for error messages, such as `$.sites[0]`. Each message also gives the
-   *   position of the value.
+   * @param name returns the name of the value for error messages, such as `$.sites[0]`.
    */
   async read(name: () => string): Promise<unknown> {
     await this.peek();
@@ -176,8 +170,7 @@ class ValueReader {
       } else if (byte === QUOTE) state.isText = true;
       else if (byte === OPEN_OBJECT || byte === OPEN_LIST) state.depth += 1;
       else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-        // At depth 0, the value is a number, `true`, `false` or `null`. This bracket closes the list or object that
-        // contains the value, so the value ends before the bracket.
+        // At depth 0, this bracket closes the surrounding list or object, so the value ends before the bracket.
         if (state.depth === 0) return true;
         state.depth -= 1;
         if (state.depth === 0) return this.#take();
@@ -201,10 +194,7 @@ class ValueReader {
   }
 }
 
-/**
- * Returns true for a byte that ends a literal: a number, or the word `true`, `false` or `null`. Returns false for a
- * bracket, which also ends a literal, because `#scan` handles brackets itself.
- */
+/** Returns true for a byte that ends a number, `true`, `false` or `null`. `#scan` handles brackets itself. */
 function isEnd(byte: number): boolean {
   return byte === COMMA || byte === COLON || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

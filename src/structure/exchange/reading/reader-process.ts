@@ -20,8 +20,7 @@ function send(message: FromReader): void {
   process.send?.(message);
 }
 
-// A signal to the whole process group also reaches the importer, and the importer then ends this process. So this
-// process ignores the signal.
+// Ignores a signal to the process group, because the importer also gets the signal and ends this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToReader) => {

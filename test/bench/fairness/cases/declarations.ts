@@ -46,8 +46,8 @@ export const declarations = fairnessCase({
 });
 
 /**
- * Number of saves so far. The period in a declaration depends on this number, so that consecutive declarations differ.
- * The service does not check an unchanged declaration again.
+ * Number of saves so far. This number changes the period of each declaration, because the service does not check an
+ * unchanged declaration again.
  */
 let saves = 0;
 const PATCH = { headers: { 'content-type': 'application/json-patch+json' } };

@@ -1,6 +1,6 @@
 /**
- * Password checks: eight clients without an account constantly guess the HTTP Basic password of a device of account B.
- * Meanwhile the device pushes one reading at a time. Account A causes no load.
+ * Password checks: eight clients constantly guess the HTTP Basic password of a device of account B. Meanwhile the
+ * device pushes single readings. Account A causes no load.
  */
 import { randomUUID } from 'node:crypto';
 import { createTestClient } from '../../../support/clients/test-client.ts';

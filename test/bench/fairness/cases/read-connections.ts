@@ -1,21 +1,15 @@
 /**
- * Tests the database connections for reads. Account A sends more read requests over REST and gRPC than there are
- * connections, and leaves every answer unread. Meanwhile, account B reads 96 points over REST.
+ * Account A sends more read requests than there are database connections for reads, and leaves every answer unread.
+ * Meanwhile, account B reads 96 points.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openUnread, openUnreadCall } from '../../../support/clients/unread-reads.ts';
 import { addStoredSource, addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
 import { type FairnessAccount, type FairnessService, fairnessCase } from '../fairness-case.ts';
 
-/**
- * Account A sends this many read requests over REST, and the same number over gRPC. The number is twice the default of
- * READ_POOL_SIZE.
- */
+/** Number of read requests of account A per protocol: twice the default of READ_POOL_SIZE. */
 const READS = 20;
-/**
- * Number of points that each request of account A reads. The answer is too large for the socket buffers of client and
- * server.
- */
+/** Number of points per request of account A: too many for the socket buffers of client and server. */
 const POINTS_OF_A = 1_000_000;
 const POINTS_OF_B = 96;
 /** Pause after which each read request of account A either holds a database connection or waits for one. */

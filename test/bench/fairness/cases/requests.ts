@@ -1,6 +1,6 @@
 /**
- * One user of account A causes the load: the user constantly sends requests over REST, push and gRPC, even after some
- * of these requests are refused. Meanwhile, account B sends `GET /account`.
+ * One user of account A constantly sends requests over REST, push and gRPC, even after refusals.
+ * Account B sends `GET /account`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createGrpcReader } from '../../../support/clients/grpc-client.ts';

@@ -28,10 +28,7 @@ const LIMITS = {
   CALC_MAX_OUTPUT_POINTS: 1000,
 };
 
-/**
- * The time-outs are so long that, even on a busy machine, a limit in `LIMITS` ends a script before a time-out ends the
- * test.
- */
+/** Even on a busy machine, a limit in `LIMITS` must end a script before the test times out. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
@@ -44,10 +41,7 @@ beforeAll(async () => {
 const hostile = (name: string, parts?: Partial<SandboxJob>) =>
   runBesideHonest(pool, () => runHostile(pool, name, parts));
 
-/**
- * After each test, a run for the variable of the test and a run for another variable must succeed. Neither run may find
- * a trace of the script of the test (R-H7).
- */
+/** After each test, runs for the same and another variable must find no trace of the test's script (R-H7). */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
     const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });
@@ -70,7 +64,7 @@ describe('sandbox: limits', () => {
     expect(outcome).toHaveProperty('line', expect.any(Number));
   });
 
-  test('the limit wall_time ends a run if one script sleeps longer than the limit, or if two scripts of the run together sleep longer than the limit; the next run works (R-H7)', async () => {
+  test('the limit wall_time applies to one script and to all scripts of a run together (R-H7)', async () => {
     const hasty = await openTestPool({ ...LIMITS, CALC_WALL_TIME_MS: 3000 });
     const runFormula = shareLimits(hasty);
     const sleep = async () => {
@@ -91,7 +85,7 @@ describe('sandbox: limits', () => {
     }
   });
 
-  test("the limit cpu_time stops even a script that ignores the interrupt; the outcome has the script's messages and the line that was running, even when the line is inside a function (R-H7, R-H8)", async () => {
+  test('the limit cpu_time stops even a script that ignores the interrupt; the outcome has the line number (R-H7, R-H8)', async () => {
     const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
     const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
     expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });
@@ -251,7 +245,7 @@ describe('sandbox: answers', () => {
 });
 
 describe('sandbox: ends of runs', () => {
-  test('when a script calls quit(), the outcome has the line number of the call and the messages that the script wrote before the call (R-H7, R-H8)', async () => {
+  test('when a script calls quit(), the outcome has the line number and the earlier messages (R-H7, R-H8)', async () => {
     const outcome = await hostile('quit');
     expect(outcome).toMatchObject({ kind: 'script_error', line: 3, notes: { messages: ['before'] } });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('called quit()');
@@ -283,7 +277,7 @@ describe('sandbox: ends of runs', () => {
 describe('sandbox: opening', () => {
   const log = createLog('fatal', 'test');
 
-  test('fails if R_ROOT is not set, if the root has no R runtime, or if SANDBOX is `none` and SANDBOX_ALLOW_NONE is not set (R-H7)', async () => {
+  test('fails without an R runtime, and without SANDBOX_ALLOW_NONE if SANDBOX is `none` (R-H7)', async () => {
     const config = sandboxConfig(LIMITS);
     await expect(
       openSandboxPool({ metrics: createMetrics(), config: { ...config, R_ROOT: undefined }, log }),

@@ -1,8 +1,6 @@
 /**
- * Tests the separation of a run from the zygote, from the supervisors of the zygote and from other runs: session,
- * process group, user id, priority, limits of the user, keys, terminals, network namespaces, kernel memory. Ordinary
- * scripts of another account run after each test, and also during each hostile script except `show-network`. These
- * ordinary scripts must succeed.
+ * Tests the separation of a run from other runs, the zygote and the supervisors of the zygote. Ordinary scripts of
+ * another account must succeed after each test, and beside most hostile scripts.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
@@ -16,10 +14,7 @@ const LIMITS = {
   CALC_MAX_PROCESSES: 16,
 };
 
-/**
- * The limits in LIMITS end the scripts. The time-outs of the tests are much longer than these limits, so that the tests
- * also pass on a busy machine.
- */
+/** The time-outs are much longer than LIMITS, so that the tests also pass on a busy machine. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
@@ -39,7 +34,7 @@ describe('sandbox: a signal to the process group of a run', () => {
   test.each([
     ['sends SIGKILL to its process group', 'kill-own-group'],
     ['has a shell trap that signals its process group', 'trap-own-group'],
-  ])('when a script %s, the R process of the run continues, and so do the other runs (R-H7)', async (_what, name) => {
+  ])('when a script %s, its run and the other runs continue (R-H7)', async (_what, name) => {
     expect(await hostile(name)).toMatchObject({ kind: 'ok', series: { values: Float64Array.of(1) } });
   });
 });
@@ -49,7 +44,7 @@ describe('sandbox: processes, keys and priorities', () => {
     expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('a run has its own session; guessing ids does not let the run reach keys, terminals, other processes or the limits of other processes (R-H7)', async () => {
+  test('a run that guesses ids reaches no keys, terminals, other processes or limits of other processes (R-H7)', async () => {
     expect(await hostile('reach-shared-ids')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });

@@ -84,7 +84,7 @@ describe('sandbox: the five globals', () => {
     });
   });
 
-  test('when a script returns its input, the result has the same 100,000 points with the same versions and tags (R-H2, R-H3)', async () => {
+  test('a script that returns its input returns the same 100,000 points, versions and tags (R-H2, R-H3)', async () => {
     const rows = 100_000;
     const codes = Int32Array.from({ length: rows }, (_, row) => row % 3);
     const series = {

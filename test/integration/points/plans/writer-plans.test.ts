@@ -97,8 +97,8 @@ const inTransaction = <Result>(work: (transaction: Transaction) => Promise<Resul
   withTransaction(store.database, work);
 
 /**
- * @returns runs of dates (stored-runs-rules.ts) for several variables. The runs of each variable cover HOURS dates:
- * when `isSingle`, each date is a run of its own; otherwise, one run covers all dates.
+ * @returns HOURS runs of one date for each variable if `isSingle`; otherwise one run of HOURS dates
+ *   (stored-runs-rules.ts).
  */
 function runsOf(isSingle: boolean): Runs {
   const variableIds = ids.slice(0, VARIABLES / 2);
@@ -135,7 +135,7 @@ it('points: the chunks in the database have the bounds that chunk-rules.ts compu
 
 describe('points: the statements that a write executes on stored rows', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
-    'the rows of the set `%s` are found by index scans, at single dates and at consecutive dates',
+    'the rows of the set `%s` are found by index scans',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {
@@ -154,7 +154,7 @@ describe('points: the statements that a write executes on stored rows', () => {
     },
   );
 
-  it('the versions of consecutive dates are counted in one pass, even if the chunk has no statistics (R-F3)', async () => {
+  it('the versions of consecutive dates are counted in one pass, even without statistics (R-F3)', async () => {
     const start = FROM + CHUNK_MICROS;
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {

@@ -92,7 +92,7 @@ describe('points: deletion', () => {
     ['the last points', { fromMicros: at(2) }],
     ['points in the middle', { fromMicros: at(1), toMicros: at(2) }],
   ] as const)(
-    'after %s are deleted, a later write still replaces the version that has the same VersionTag, the version limit still applies, and the new version gets a later VersionTimestamp (R-F1–F3)',
+    'after %s are deleted, later writes still follow the rules for VersionTags and the version limit (R-F1–F3)',
     async (_case, period) => {
       const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
       const write = (value: number, tag: string | null = null) =>

@@ -38,7 +38,7 @@ async function versionsOf(variableId: number): Promise<readonly unknown[]> {
 }
 
 describe('points: a purge of versions', () => {
-  test('for one variable, the purge ends before the API answers; at each date, the version limit applies separately to the tagged versions and to the untagged versions (R-F7, R-F3)', async () => {
+  test('for one variable, the version limit applies separately to tagged and untagged versions of each date (R-F7, R-F3)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);
@@ -54,7 +54,7 @@ describe('points: a purge of versions', () => {
     expect(again.body).toEqual({ variableId, removedVersionCount: 0 });
   });
 
-  test('for a whole account, the purge runs in the background after the API has answered with the number of versioned variables of the account (R-F7)', async () => {
+  test('for a whole account, the purge runs in the background after the answer of the API (R-F7)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     await createStructure(api.stranger, { isVersioned: true });

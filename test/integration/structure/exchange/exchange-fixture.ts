@@ -34,7 +34,7 @@ export interface ExchangeStack {
   readonly api: TestApi;
   startImporter(services?: Partial<ImporterServices>): Importer;
   /**
-   * Sends a document for import. Converts an object to JSON; does not change a string or bytes.
+   * Sends a document for import. Converts an object to JSON.
    * @returns the id of the import.
    */
   send(client: TestClient, content: StructureDocument | string | Uint8Array, options?: SendOptions): Promise<string>;

@@ -49,7 +49,7 @@ const inputsOf = (row: Row | undefined) =>
     ?.calculatedVariableFormulas[0].variables ?? [];
 
 describe('structure export: the document', () => {
-  test('names sites, sources and variables by key; an input of a variable names its site only if the site differs from the site of the variable, and names its source only if the source differs (§1)', async () => {
+  test('names sites, sources and variables by key, not by id (§1)', async () => {
     const { format, sites, sources, variables } = await exported(api.manager);
     expect(format).toBe('tidemark-structure-1');
     expect(sites).toMatchObject([
@@ -75,7 +75,7 @@ describe('structure export: the document', () => {
     expect(JSON.stringify([sites, sources, variables])).not.toMatch(/"(id|siteId|sourceId|variableId)"/);
   });
 
-  test('when a USER exports the document, it contains only the resources granted to the USER; for an input that is not granted, the document gives an id instead of names (R-B9)', async () => {
+  test('contains only the resources that are granted to the exporting USER (R-B9)', async () => {
     const user = await api.signIn('una', 'USER', { sites: [mill.siteId] });
     const text = JSON.stringify(await exported(user));
     expect(text).toContain('M-1');

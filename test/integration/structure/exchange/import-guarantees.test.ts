@@ -1,8 +1,6 @@
 /**
- * These tests check that random structures move unchanged between accounts, that a killed process leaves the structure
- * unchanged, that other accounts can read, push and import during a long import, that the queue of an account is
- * limited, and that memory does not grow with the document. Greater values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES`
- * make the tests longer and more thorough.
+ * Tests guarantees of the structure import. Greater values of `EXCHANGE_RUNS` and `IMPORT_MEBIBYTES` make the tests
+ * longer and more thorough.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -112,8 +110,8 @@ describe('structure exchange: a random structure', () => {
         await importWhole(second, text);
         expect(await stack.text(second)).toBe(text);
         expect(await inputsOf(second)).toEqual(inputs);
-        // Importing a workbook takes time, because the importer starts a process for every workbook. So the test
-        // imports a workbook for the first random structure only.
+        // Imports a workbook for the first random structure only, because the importer starts a process for every
+        // workbook.
         if (isWorkbookTried) return;
         isWorkbookTried = true;
         const workbook = await stack.workbook(first);
@@ -211,8 +209,8 @@ describe('structure exchange: ten accounts that import and export at the same ti
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // One of the two workers starts the import of `small` before the second import of any other account. While the
-    // import of `small` runs, the other worker may complete some of these second imports.
+    // One of the two workers starts the import of `small` before the second import of any other account. Meanwhile, the
+    // other worker may complete some of these second imports.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);
@@ -250,7 +248,7 @@ describe('structure import: the importer', () => {
     await importer.stop();
   });
 
-  test('if the database has no statistics about the variables of an account, an import takes at most three times as long as with statistics, plus 1 s', async () => {
+  test('without database statistics about the variables, an import takes at most three times as long, plus 1 s', async () => {
     const { database } = stack.api;
     const [importer, client, other] = [stack.startImporter(), await stack.newAccount(), await stack.newAccount()];
     const otherSource = await addStoredSource(database, other.accountId);

@@ -336,7 +336,7 @@ describe('structure import: a document with catalogue entries or form values', (
     ]);
   });
 
-  test('the import creates the catalogue entries that the account lacks; with `whatIf`, the import only counts these entries; a document that changes the divisor of a unit is refused (R-C8, R-H1)', async () => {
+  test('the import creates the catalogue entries that the account lacks (R-C8, R-H1)', async () => {
     const [from, to] = [await stack.newAccount(), await stack.newAccount()];
     const catalogues = [
       { catalogue: 'Unit', name: 'Barrel', unitFamily: 'Containers', symbol: 'bbl', divisor: 0.0069, offset: -1.5 },

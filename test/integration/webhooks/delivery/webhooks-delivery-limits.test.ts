@@ -75,7 +75,7 @@ test('webhook delivery: while the receiver of one webhook hangs, other webhooks 
   expect(ended).toEqual([]);
 });
 
-test('webhook delivery: the answer 410 disables the webhook and sets the state of its waiting messages to Failed; each manager who has an address and is not locked gets an email (R-I3)', async () => {
+test('webhook delivery: the answer 410 disables the webhook, fails its waiting messages and notifies the managers (R-I3)', async () => {
   const { url, answer, waitFor, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(`${url}?key=secret`, { name: 'North hook' });

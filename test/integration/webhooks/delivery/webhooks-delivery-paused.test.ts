@@ -43,7 +43,7 @@ test('webhook delivery: a replay is sent although its webhook is paused and the 
   expect(receiver.received).toHaveLength(1);
 });
 
-test('webhook delivery: while a webhook is paused, a search for due attempts of the webhook reads only a few rows, however many attempts wait for the end of the pause (R-I3)', async () => {
+test('webhook delivery: a search for due attempts of a paused webhook reads only a few of the waiting attempts (R-I3)', async () => {
   const webhookId = await addPaused(3000);
   const read = await withTransaction(delivery.api.database, async (transaction) => {
     expect(await claimAttempts(transaction, webhookId, 8, 1000)).toEqual([]);

@@ -1,7 +1,4 @@
-/**
- * Fixture of the sending tests: a sender that may connect to loopback, a target, a message, and a TCP server that
- * answers with raw bytes.
- */
+/** Fixture of the sending tests: a sender, a target, a message and a TCP server. */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type AddressRange, parseRange } from '../../../../src/platform/address-ranges.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';

@@ -148,7 +148,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     expect(receiver.messages.map(({ path }) => path)).toEqual(['/hook?a=1']);
   });
 
-  test('includes the delay from the header `Retry-After`, which may be a number of seconds or a date (R-I3)', async () => {
+  test('includes the delay from the header `Retry-After`, in seconds or as a date (R-I3)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(429, { 'retry-after': '7' }).end();
     });

@@ -67,8 +67,7 @@ describe('result decoder', () => {
       Buffer.concat([int(MAGIC, 0, count), Buffer.alloc(count * 4), rest]),
     );
     expect(decoded?.messages).toHaveLength(65_536);
-    // When this test runs alone, it blocks the event loop for 15 ms. Before the worker thread existed, the test blocked
-    // the event loop for 1.6 s.
+    // When run alone, this test blocks the event loop for 15 ms; without the worker thread, 1.6 s.
     expect(maxTurnMs).toBeLessThan(500);
   });
 

@@ -42,7 +42,7 @@ describe('account pace', () => {
     expect(bench.begun).toEqual(['a1', 'a2', 'a3']);
   });
 
-  test('while another account works, an account runs its units of work one at a time, in the order in which the units were requested (R-A14)', async () => {
+  test('while another account works, an account runs one unit of work at a time (R-A14)', async () => {
     const bench = openBench(0.5);
     void bench.start(B, 'b1');
     for (const name of ['a1', 'a2', 'a3']) void bench.start(A, name);
@@ -63,8 +63,7 @@ describe('account pace', () => {
     void bench.start(B, 'b1');
     void bench.start(A, 'a2');
     await bench.settle();
-    // The account works for 300 ms, which is 200 ms more than CREDIT_MS. With a share of 0.5, it must pause for 200 /
-    // 0.5 = 400 ms.
+    // With a share of 0.5, 200 ms of work beyond CREDIT_MS need a pause of 200 / 0.5 = 400 ms.
     expect(bench.begun).toEqual(['a1', 'b1']);
     bench.move(399);
     await bench.settle();

@@ -23,13 +23,13 @@ function holdAll(budget: SharedBudget, of: BudgetOwner): Holding[] {
 const takeAll = (budget: SharedBudget, of: BudgetOwner): number => holdAll(budget, of).length;
 
 describe('shared budget: each account and each user has a share (R-A14)', () => {
-  test('while no other part of the budget is in use, one request may take the total budget', () => {
+  test('one request may take the whole budget while nothing else uses the budget', () => {
     const holding = openSharedBudget(TOTAL).open(owner(1));
     expect(holding.take(TOTAL)).toBeUndefined();
     expect(holding.take(1)).toEqual({ of: 'total', held: TOTAL });
   });
 
-  test('while only one account uses the budget and its users take small amounts, one user gets at most three sevenths of the total, and all users together get at most half', () => {
+  test('many small requests of one account together get at most half of the total', () => {
     expect(takeAll(openSharedBudget(TOTAL), owner(1))).toBe(Math.floor((TOTAL * 3) / 7));
     const budget = openSharedBudget(TOTAL);
     const users = ['one', 'two', 'three'].map((user) => takeAll(budget, owner(1, user)));
@@ -59,8 +59,7 @@ describe('shared budget: each account and each user has a share (R-A14)', () => 
       );
     }
     for (const holdings of held.values()) expect(holdings.length).toBeGreaterThan(TOTAL / 10 - 10);
-    // A tenth of the total is free. A new account may take half of this tenth, and one user may take three sevenths of
-    // this tenth.
+    // A tenth of the total is free. One user of a new account may take three sevenths of this tenth.
     expect(takeAll(budget, owner(100))).toBeGreaterThan((TOTAL / 10) * (3 / 7) - 10);
   });
 

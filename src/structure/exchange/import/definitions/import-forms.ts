@@ -1,7 +1,6 @@
 /**
- * Compares the forms of a document with the account's forms, then writes the missing and the changed forms. A form is
- * found by its `entityType` and its name. A missing form is created. When the groups of an existing form differ from
- * the groups in the document, the import replaces all groups of the form, like PUT /form/{id}.
+ * Compares the forms of a document with the account's forms, and writes missing and changed forms. A form is found by
+ * its `entityType` and its name. If any group differs, the import replaces all groups of the form, like PUT /form/{id}.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../../../platform/database/database.ts';
@@ -106,7 +105,7 @@ function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined,
 
 /**
  * Replaces the names of units with ids.
- * @param units maps the name of each unit, and the lower-case name of each unit, to the id of the unit.
+ * @param units ids of units, by name and by lower-case name.
  */
 function resolveUnits(given: readonly DocumentGroup[] | undefined, units: ReadonlyMap<string, number>) {
   const faults: Fault[] = [];
@@ -156,9 +155,8 @@ const rowsOf = (action: 'Created' | 'Changed') =>
 
 /**
  * Writes the planned forms.
- * @returns the number of forms that the import should change but that were deleted after the import was planned.
- * @throws a unique violation when the import creates a form, and another request has added a form with the same
- *   `entityType` and name in the meantime.
+ * @returns how many forms that the import should change were deleted after the import was planned.
+ * @throws a unique violation when another request has added a form with the same `entityType` and name.
  */
 export async function writeForms(transaction: Transaction, importId: string, accountId: number): Promise<number> {
   await transaction.query(

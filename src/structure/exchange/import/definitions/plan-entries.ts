@@ -88,9 +88,9 @@ export async function planEntries(
 type Fault = { readonly member: string; readonly message: string };
 
 /**
- * If the row creates an entry, the entry gets the first id of `ids` and is added to `known`.
- * @param known maps the key of each entry to the entry.
- * @param ids contains only unused ids.
+ * Plans one row. A new entry gets the first id of `ids` and is added to `known`.
+ * @param known entries by key.
+ * @param ids unused ids.
  */
 function planEntry(row: StagedEntry, known: Map<string, KnownEntry>, ids: number[]): Planned | Fault {
   const { catalogue, name, unitFamily } = row.members;

@@ -26,10 +26,7 @@ const FIND_NAMES = `
   select place, members ->> $3 as name from structure_import_row
   where import_id = $1 and kind = $2 and jsonb_typeof(members -> $3) = 'string' order by ordinal limit ${MAX_PROBLEMS}`;
 
-/**
- * @returns the ids of the entries that the account has after the import. The map has two keys for each entry: its name
- * and its lower-case name.
- */
+/** @returns the ids of the account's entries after the import, by name and by lower-case name. */
 export async function readPlannedIds(
   transaction: Transaction,
   { id, accountId }: ImportRef,
@@ -42,9 +39,8 @@ export async function readPlannedIds(
 }
 
 /**
- * In the rows of an import, replaces the names of catalogue entries with ids. A name that belongs to no entry is
- * recorded as a problem of the import. For each member in CATALOGUE_MEMBERS, such as `typeId` of the sites, at most
- * MAX_PROBLEMS problems are recorded.
+ * Replaces the names of catalogue entries in the rows of an import with ids. Records each name without an entry as a
+ * problem, at most MAX_PROBLEMS per member.
  * @returns the number of recorded problems.
  */
 export async function resolveEntries(

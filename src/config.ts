@@ -176,7 +176,7 @@ export const SETTINGS = {
   ),
   EXTERNAL_USERS: setting(
     choice(['sub', 'email', 'businessId']).default('sub'),
-    'How the service finds the user of a token from another issuer if no user matches the sub claim: email (by the verified email address), businessId (by the businessId claim) or sub (not at all).',
+    'How the service finds the user of a token from another issuer if no user matches the sub claim: email (by the verified email address), businessId (by the businessId claim) or sub (no further attempt).',
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),

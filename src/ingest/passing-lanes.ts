@@ -26,7 +26,8 @@ export interface PassingLanes {
 }
 
 /**
- * @param writeNext writes batches of an account that need not wait for a long write; resolves to the number written.
+ * @param writeNext writes those batches of an account that need not wait for a long write. Resolves to the number of
+ *   batches written.
  */
 export function openPassingLanes(
   writeNext: (accountId: number, isSmallOnly: boolean) => Promise<number>,

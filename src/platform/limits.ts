@@ -26,7 +26,7 @@ export const MAX_STATEMENT_MS = 280_000;
 
 const [MEBIBYTE, GIBIBYTE] = [2 ** 20, 2 ** 30];
 
-/** @returns the text for a number of bytes in messages, such as `209715200 bytes (200 MiB)`. */
+/** @returns a number of bytes as text for a message, such as `209715200 bytes (200 MiB)`. */
 export function showBytes(bytes: number): string {
   if (bytes < MEBIBYTE) return `${bytes} bytes`;
   const rounded = bytes < GIBIBYTE ? `${toTenth(bytes / MEBIBYTE)} MiB` : `${toTenth(bytes / GIBIBYTE)} GiB`;

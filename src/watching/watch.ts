@@ -40,7 +40,10 @@ export interface WatchReading {
   readonly short: CoalescingSemaphore<readonly BuiltMessage[] | undefined>;
   /** Permits for long reads, divided among accounts (R-A14). A long read can send any number of points. */
   readonly long: Pick<FairSemaphore, 'enter'>;
-  /** Returns the maximum total wait of a long read for its client, in ms. `workMs`: time of its other steps, in ms. */
+  /**
+   * Returns how long, in ms, a long read may wait for its client in total. `workMs`: time, in ms, that the read has
+   * spent on other steps.
+   */
   readonly patienceMs: (workMs: number) => number;
 }
 

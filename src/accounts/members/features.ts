@@ -51,7 +51,10 @@ export async function listUserFeatures(
   return withLevels(kind, rows, 'None', await listOwnFeatures(database, accountId, kind));
 }
 
-/** @returns the features of this kind that the account added. All secondary accesses are built in. */
+/**
+ * @returns the entries of this kind that the account added; none for secondary accesses, because all of them are built
+ *   in.
+ */
 async function listOwnFeatures(
   database: Queryable,
   accountId: number,

@@ -77,8 +77,8 @@ export function toChanges(kind: Kind, texts: Texts, saved: Texts): Members {
       const typed = texts[field.name] ?? '';
       if (typed === saved[field.name]) return [];
       const value = toMember(field, typed.trim());
-      // Leaves an empty `timeZoneId` out of the request, because a site must have a time zone. A new site then gets the
-      // account's zone.
+      // Leaves an empty `timeZoneId` out of the request, because the API refuses to remove the time zone of a site. A
+      // new site then gets the account's zone.
       return value === null && kind === 'Site' && field.input === 'zone' ? [] : [[field.name, value] as const];
     }),
   );

@@ -174,8 +174,8 @@ function markOf(salt: string, password: string): number {
 }
 
 /**
- * Forgets the user's wrong passwords and unlocks each network for the user. The lock on all strangers stays. To remove
- * that lock too, reset the user's `sign_in_locked_until`.
+ * Forgets the user's wrong passwords and unlocks each network for the user. The separate lock on networks unknown for
+ * this user stays. To remove that lock too, reset the user's `sign_in_locked_until`.
  */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(

@@ -1,6 +1,6 @@
 /**
- * Closes dead connections: every byte is dropped, but the connection stays open. Without this watch, a query on a dead
- * connection can wait without end.
+ * Closes dead connections. A connection is dead when the network drops every byte, although the connection is still
+ * open. Without this watch, a query on a dead connection can wait without end.
  *
  * - A connection is suspected when its query has moved no byte for SUSPECT_MS.
  * - A probe then asks the server, on a new connection, for the state of the session (pg_stat_activity).

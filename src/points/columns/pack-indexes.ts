@@ -98,8 +98,8 @@ async function packChunk(connection: Connection, { chunkId, name, writeCount }: 
     const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
-    // A moved row counts as two changes. The flush makes PostgreSQL's statistics count these changes immediately, as
-    // `packed_count` does.
+    // A moved row counts as two changes. `packed_count` includes these changes immediately. The flush makes
+    // PostgreSQL's statistics include them immediately too.
     if (moved > 0) await connection.query('select pg_stat_force_next_flush()');
     await connection.query(NOTE_PACKED, [chunkId, writeCount + 2 * moved]);
   } finally {

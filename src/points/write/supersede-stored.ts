@@ -59,8 +59,9 @@ const widenCut = (target: StatementTarget) => `
   where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
-// Finds surplus versions in history. At each date, counts tagged and untagged versions separately, and adds the version
-// in `point` (R-F3). Without `materialized`, PostgreSQL would count the versions again for every stored row.
+// Finds surplus versions in history. At each date, counts the versions with a VersionTag and those without one
+// separately. The version in `point` is included in its count (R-F3). Without `materialized`, PostgreSQL would count
+// the versions again for every stored row.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp

@@ -18,8 +18,8 @@ export interface Occurrence {
   /** Instant of the occurrence, as ISO 8601 in UTC. */
   readonly date: string;
   /**
-   * Plain JSON. Of a list `variables`, a webhook gets only the elements that match its filter. A long list is divided
-   * among several messages.
+   * Plain JSON. If it has a list `variables`, a webhook gets only those elements of the list that match its filter. A
+   * long list is divided among several messages.
    */
   readonly data: Readonly<Record<string, unknown>>;
   /**

@@ -50,7 +50,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'pushes get 503 while the database is down, and are computed within 25 s afterwards (R-A5, R-A9, R-K3)',
+    'pushes get 503 while the database is down; within 25 s after the outage, pushes are accepted and calculated again (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();

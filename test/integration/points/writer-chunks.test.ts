@@ -1,4 +1,4 @@
-/** Tests the lengths of chunks, and writes whose chunks could not be created in advance. */
+/** Tests the lengths of chunks. Also tests writes for which the chunks could not be created in advance. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { CHUNK_MICROS, chunkOf, spanOf } from '../../../src/points/write/chunk-rules.ts';

@@ -178,7 +178,7 @@ describe('rollups: what rolling up deletes, and what aggregates return afterward
 });
 
 describe('rollups: writes and deletions', () => {
-  test('in a rolled-up period, new points are dropped only at dates that were rolled up', async () => {
+  test('a new point in a rolled-up period is dropped only if a point at the same date was rolled up', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     const { ranges } = await store.write(variableId, [

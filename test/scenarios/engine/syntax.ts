@@ -15,7 +15,8 @@ export interface Scenario {
 export type Tags = Readonly<Record<string, string>>;
 
 /**
- * The value after `at` in a write of a scenario: a label for later lines, or the first VersionTimestamp of the write.
+ * The value after `at` in a write of a scenario. It is either a label that later lines use for this moment, or the
+ * first VersionTimestamp of the write.
  */
 export type Moment =
   | { readonly kind: 'label'; readonly label: string }

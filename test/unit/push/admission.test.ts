@@ -15,7 +15,7 @@ function open(queued: readonly object[] = []) {
   return openAdmission(database, { maxMemoryBytes: 8 * MIB, maxQueueBytes: 100 * MIB }, METRICS);
 }
 
-test('push: a body that alone needs more memory than all bodies may take is refused', () => {
+test('push: a body is refused if it needs more memory than is allowed for all bodies together', () => {
   const body = open().openBody({ accountId: 1, userId: 'max' });
   body.take(5 * MIB);
   expect(() => body.take(5 * MIB)).toThrow(

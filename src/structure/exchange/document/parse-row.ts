@@ -29,8 +29,8 @@ export interface StagedRow {
 /** Refers to a resource, a catalogue entry or a form by its key. */
 export interface KeyReference {
   /**
-   * The key as one text: `=` and an identifier, or `~` and a name (of a form: `~`, entity type and name). SQL compares
-   * these texts.
+   * The key as one text: `=` and an identifier, or `~` and a name. For a form, `~` is followed by the entity type and
+   * the name. SQL compares these texts.
    */
   readonly key: string;
   /** Position of the resource among the resources with this key (kinds.ts), from 1; undefined when none is given. */

@@ -277,7 +277,7 @@ describe('sandbox: ends of runs', () => {
 describe('sandbox: opening', () => {
   const log = createLog('fatal', 'test');
 
-  test('fails without an R runtime, and without SANDBOX_ALLOW_NONE if SANDBOX is `none` (R-H7)', async () => {
+  test('fails if there is no R runtime; also fails if SANDBOX is `none` but SANDBOX_ALLOW_NONE is not set (R-H7)', async () => {
     const config = sandboxConfig(LIMITS);
     await expect(
       openSandboxPool({ metrics: createMetrics(), config: { ...config, R_ROOT: undefined }, log }),

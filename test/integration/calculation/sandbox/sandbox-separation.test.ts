@@ -1,6 +1,6 @@
 /**
- * Tests the separation of a run from other runs, the zygote and the supervisors of the zygote. Ordinary scripts of
- * another account must succeed after each test, and beside most hostile scripts.
+ * Tests the separation of a run from other runs, the zygote and the supervisors of the zygote. An ordinary script of
+ * another account must succeed after each test and, in most tests, also while the hostile script runs.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';

@@ -112,8 +112,8 @@ export function useStops(
     firstVersionTimestamp,
     lastVersionTimestamp,
   ]);
-  // A stop has only milliseconds. A VersionTimestamp is rounded up, so the version has arrived at the resulting stop.
-  // If the range has too many points, `instants` still holds the data of an earlier range.
+  // A stop of the slider is precise only to the millisecond. A VersionTimestamp is rounded up, so that the version
+  // already exists at its stop. If the range has too many points, `instants` still holds the data of an earlier range.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -99,7 +99,7 @@ const errorAnswer = z.object({ error: z.string() });
  * Creates the function that exchanges a password for a token at a token endpoint (R-B7).
  * @returns the function. The function throws the errors of `verifier`, and {DomainError}:
  * - invalid_token: the endpoint refuses the password or the user.
- * - dependency_unavailable: the endpoint sends no answer, or another answer without a token.
+ * - dependency_unavailable: the endpoint does not answer, or its answer is neither a token nor such a refusal.
  */
 export function exchangeAtEndpoint({
   url,

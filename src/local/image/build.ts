@@ -41,7 +41,7 @@ const DEBIAN_STAGE = 'debian-database';
 
 /**
  * Chooses the base of the database image: DEBIAN_STAGE with the Apache edition of TimescaleDB. If TIMESCALEDB_BUILD
- * names a directory with a build of TimescaleDB, the base is a copy with this build instead.
+ * names a directory with a build of TimescaleDB, the base is a copy of DEBIAN_STAGE with this build.
  * @returns the value of the build argument DATABASE_IMAGE.
  * @throws {SetupError} when a build fails.
  */

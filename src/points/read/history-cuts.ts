@@ -48,8 +48,8 @@ export function openingOf(selection: PointSelection): readonly string[] {
 }
 
 /**
- * Takes the results of the statements of `openingOf`. If no statement finds history cuts, the second result comes from
- * a planner statement and is empty.
+ * Takes the results of the statements of `openingOf`. If none of these statements looks for history cuts, the second
+ * statement only sets the planner, and its result is empty.
  */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];

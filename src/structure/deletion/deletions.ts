@@ -11,8 +11,8 @@ import { SOURCE } from '../source.ts';
 import { deleteVariables } from '../variable.ts';
 
 /**
- * Maximum number of sources plus variables that a `DELETE` request deletes itself. A larger deletion runs in the
- * background.
+ * Maximum number of sources plus variables that a `DELETE` request deletes before it answers. A larger deletion runs in
+ * the background.
  */
 const MAX_AT_ONCE = 500;
 /** Maximum number of sources or variables that one step deletes. */

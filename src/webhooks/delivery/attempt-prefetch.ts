@@ -1,6 +1,7 @@
 /**
  * Prefetch of due attempts for one time slice. The maximum size of a batch starts at the number of lanes and doubles up
- * to 64 attempts. So few attempts are claimed for a slow receiver, and a fast receiver seldom waits for the database.
+ * to 64 attempts. As a result, only a few attempts are claimed for a slow receiver, and a fast receiver seldom waits
+ * for the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';

@@ -216,8 +216,8 @@ async function compressYear(database: Database, { fromMicros, toMicros }: Year):
 }
 
 /**
- * Compresses the uncompressed rows of compressed chunks. Statistics of writes arrive up to a second late, so the last
- * three attempts must compress nothing.
+ * Compresses the uncompressed rows of compressed chunks. Statistics of writes arrive up to a second late, so this
+ * repeats until three attempts in a row find nothing to compress.
  */
 async function compressRest(database: Database): Promise<void> {
   const settings = { quietSec: Number.MAX_SAFE_INTEGER, settleSec: 0 };

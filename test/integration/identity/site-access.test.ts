@@ -105,7 +105,7 @@ describe('identity: access to some sources of a site', () => {
     }
   });
 
-  it('the user sees a run without its form values, notes, and inaccessible inputs and ancestors (R-B9, R-H8, R-J1)', async () => {
+  it('the user sees a run, but its form values, its notes, and inaccessible inputs and ancestors are hidden (R-B9, R-H8, R-J1)', async () => {
     const id = await addRun();
     const shown = {
       inputs: [{ variableId: variables[0], points: 3 }],

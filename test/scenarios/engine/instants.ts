@@ -47,8 +47,8 @@ export function toMicros(instant: Temporal.Instant): number {
 }
 
 /**
- * Subtracts first years to days from the local time of the zone, then smaller units as elapsed time. A skipped or
- * repeated local time means the later instant (R-D4).
+ * First subtracts years, months, weeks and days from the local time of the zone, then subtracts the smaller units as
+ * elapsed time. A skipped or repeated local time means the later instant (R-D4).
  */
 export function before(micros: number, duration: Temporal.Duration, timeZoneId: string): number {
   const { years, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds } = duration;

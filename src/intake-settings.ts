@@ -118,7 +118,7 @@ export const INTAKE_SETTINGS = {
   ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),
-    'Maximum number of readings that one transaction writes. A batch with more readings is written in a transaction of its own.',
+    'Maximum number of readings of the batches that share one transaction. A single batch with more readings gets a transaction of its own.',
   ),
   SWEEP_INTERVAL_MS: setting(
     integer(100, 600_000).default(2000),

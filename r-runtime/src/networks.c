@@ -93,8 +93,8 @@ struct network *take_network(struct zygote *z, struct networks *n) {
 }
 
 /*
- * Frees the namespace of a supervisor that has ended. If processes of the run may still be running, closes the
- * namespace instead.
+ * Makes the namespace of an ended supervisor available to another run. If processes of the ended run may still exist,
+ * closes the namespace, so that no run uses it again.
  */
 void leave_network(struct networks *n, pid_t supervisor, int has_left_nothing) {
   for (int i = 0; i < MAX_RUNS + SPARES; i++) {

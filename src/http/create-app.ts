@@ -133,8 +133,8 @@ function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) 
 const inShare: MiddlewareHandler<CallerEnv> = (c, next) => runForAccount(c.var.caller.accountId, next);
 
 /**
- * @returns true when the request may use HTTP Basic, because spreadsheets and links cannot send a token (R-A13). A
- *   watch needs a token, because the token is checked again every second (R-B5).
+ * @returns true when the request may use HTTP Basic. Basic is allowed for reads, because spreadsheets and links cannot
+ *   send a token (R-A13). A watch needs a token, because the token is checked again every second (R-B5).
  */
 function isRead({ req: { method, path } }: Context): boolean {
   if (path === '/data/watch') return false;

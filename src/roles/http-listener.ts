@@ -43,7 +43,7 @@ export interface ListenLimits {
   readonly stalledMs?: number;
   /** Minimum rate of request bodies in bytes per second; 0 for no minimum. */
   readonly minBodyBytesPerSec?: number;
-  /** A client that sends nothing of a body for more than this number of seconds is disconnected. */
+  /** A client that pauses for more than this number of seconds while it sends a body is disconnected. */
   readonly bodyGraceSec?: number;
 }
 

@@ -6,9 +6,10 @@ import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';
 
 /**
- * Dates of a preview. Defaults:
- * - `to`: `from`; without `from`, the newest date of the inputs; without any date, now.
- * - `from` and `triggerDate`: `to`.
+ * Dates of a preview. Defaults of absent dates:
+ * - `to` is set to `from`. If `from` is absent too, `to` is the newest date of the inputs, or now if the inputs have no
+ *   points.
+ * - `from` and `triggerDate` are set to `to`.
  */
 export interface PreviewDates {
   readonly from?: string | undefined;

@@ -8,8 +8,8 @@
  *   own share.
  * - Return: if another account needs a borrowed slot, the borrower's newest run or preview is stopped and repeated
  *   later. The variable of a stopped run gets no borrowed slot for 10 minutes.
- * - Order within an account: previews alternate with runs. While background runs (scheduled, forced) and triggered runs
- *   wait, nine of ten runs are triggered.
+ * - Order within an account: previews alternate with runs. While both triggered runs and background runs (scheduled,
+ *   forced) wait, nine of every ten runs are taken from the triggered runs.
  */
 
 export const URGENCIES = ['preview', 'triggered', 'background'] as const;

@@ -159,7 +159,7 @@ async function* chunksOf(
       fail(Object.assign(new Error(`the parser failed: ${message.reason}`), { code: message.code }));
     else answer(message, help).then(reply, fail);
   };
-  // No answer is sent after the end of a file, because the parser may already parse the next file.
+  // No answer is sent after the end of a file, because the parser may already be parsing the next file.
   const reply = (message: ToParser | undefined): void => {
     if (message && !isOver) send(child, message);
   };

@@ -1,6 +1,6 @@
 /**
- * Decides whether a user may choose a password. No kinds of characters, such as digits, are required, because NIST SP
- * 800-63B advises against such rules.
+ * Decides whether a password is acceptable for a user. No kinds of characters, such as digits, are required, because
+ * NIST SP 800-63B advises against such rules.
  */
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'is_name' | 'unchanged' | 'different';

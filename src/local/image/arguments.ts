@@ -82,8 +82,8 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // The words after CMD must run without a shell, so podman gets them as a JSON array. podman 4.3 splits an array that
-  // begins with CMD at spaces.
+  // The words after CMD must run without a shell, so podman gets them as a JSON array. If the array begins with CMD,
+  // podman 4.3 splits it at the spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }

@@ -191,8 +191,8 @@ function launchInChroot(program: RootProgram): RunningProgram {
 }
 
 /**
- * @returns the options for `spawn`. A program without the terminal gets its own session, so Ctrl-C does not reach the
- *   program.
+ * @returns the options for `spawn`. A program that does not use the terminal gets its own session, so Ctrl-C does not
+ *   reach the program.
  */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };

@@ -84,7 +84,7 @@ export function openStatusWatch<Status>(options: StatusWatchOptions<Status>): St
       count(ofUser, 1);
       count(ofAccount, 1);
       const some = listeners.get(id) ?? new Set();
-      // The set holds a function only once, so a listener of two calls needs two wrappers.
+      // The set holds each function only once, so a listener that is passed in two calls needs a wrapper for each call.
       const own: StatusListener<Status> = (status) => listener(status);
       listeners.set(id, some.add(own));
       // The poll takes no permit from the account of the request that starts it: it serves followers of all accounts.

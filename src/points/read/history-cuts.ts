@@ -39,7 +39,7 @@ export type Notice = Parameters<NoteCuts>;
 
 /**
  * Returns the first statements of a read; `toNotice` takes their results. If the read needs labels, the planner is
- * restricted later, because finding tag sets needs a bitmap scan.
+ * restricted only after the tag sets are found, because finding them needs a bitmap scan.
  */
 export function openingOf(selection: PointSelection): readonly string[] {
   const cuts = selectHistoryCuts(selection);

@@ -32,7 +32,8 @@ export interface Runs {
 }
 
 /**
- * The runs of dates in one chunk, one set for each effect of the write on stored rows. A run can be in several sets.
+ * Runs of dates in one chunk, grouped by what the write does to stored rows at these dates. A run can be in several
+ * groups.
  */
 export interface ChunkRuns {
   /** Dates at which the write deletes the stored row, because the variable is not versioned. */

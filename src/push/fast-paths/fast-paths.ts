@@ -1,6 +1,6 @@
 /**
- * The interface of the fast paths. The fast paths are optional: the ordinary path alone stores every push correctly.
- * Only `push-service.ts` imports their code. MEASUREMENTS.md states how much each fast path gains.
+ * The interface of the fast paths. The fast paths are optional: without them, the ordinary path still stores every push
+ * correctly. Only `push-service.ts` imports their code. MEASUREMENTS.md states how much each fast path gains.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FindCachedCaller } from '../../identity/caller/cached-caller.ts';

@@ -11,8 +11,8 @@ import { AGGREGATE } from './enumerations.ts';
 import { BUILT_IN_TYPES, type EntryCatalogue } from './list-types.ts';
 
 /**
- * First id of the entries that accounts add: above all ids of built-in entries. The id is also above all type numbers
- * that resources already use without a catalogue entry.
+ * First id of the entries that accounts add. It is greater than every id of a built-in entry, and greater than every
+ * type number that resources use without a catalogue entry.
  */
 export const FIRST_OWN_ID = 1_000_000_000;
 

@@ -78,7 +78,8 @@ export const newWebhookShape = (policy: TargetPolicy) => ({
 export const newWebhookSchema = (policy: TargetPolicy) => lenientObject(newWebhookShape(policy));
 
 /**
- * Schema of the body of PUT, and of the result of PATCH (R-I1). An absent member leaves its field unchanged.
+ * Schema of the body of PUT, and of the document that a PATCH results in (R-I1). An absent member leaves its field
+ * unchanged.
  * @param stored fields of the webhook before the change.
  */
 export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFields, 'url'>) =>

@@ -6,7 +6,7 @@
  * - webhook: the webhook message of a push arrives.
  * - watch: WatchPoints sends the point of a push.
  *
- * The result of a stage is the median of the times after a kill of a role that the stage needs (NEEDED).
+ * The result of a stage is a median over those kills whose role the stage needs (NEEDED).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';

@@ -147,7 +147,7 @@ describe('calculation: versions of an input, selected as in a read (R-G2)', () =
     [{ horizon: 'P1D' }, 'no value', []],
     [{ tags: 'quality:estimated' }, 'no value', []],
   ])(
-    'of the value 1 (VersionTag V1) and the later value 2 (V2), an input with %j selects %s (R-G2)',
+    'given the value 1 (VersionTag V1) and the later value 2 (V2), an input with %j selects %s (R-G2)',
     async (members, _what, values) => {
       const rows = await rowsFor(input(await both(), members), [START]);
       expect(rows?.map((row) => row[1])).toEqual(values);

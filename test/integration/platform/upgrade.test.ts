@@ -223,7 +223,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('the label of a third push gets 404 when only two pushes were stored together (R-D7)', async () => {
+  it('if two pushes were stored together, a request for the label that a third would have gets 404 (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 

@@ -218,7 +218,7 @@ describe('points: with the Community edition of TimescaleDB', () => {
   });
 });
 
-it('points: new points in a compressed chunk are counted, even with query plans from before a correction (R-F8)', async (test) => {
+it('points: new points in a compressed chunk are counted, even by query plans that were cached before a point was corrected (R-F8)', async (test) => {
   if (!(await isCommunity())) test.skip('needs the Community edition; TIMESCALEDB_BUILD names no build of it');
   const [corrected, written] = [
     await store.addVariable({ isVersioned: true }),

@@ -16,7 +16,9 @@ const PRESENT = readFileSync(join(CHECKOUT, 'proto/tidemark/v1/data_points.proto
 const FROZEN = readFileSync(join(CHECKOUT, 'test/fixtures/proto/v1/data_points.proto'), 'utf8');
 const BUF = join(CHECKOUT, 'node_modules/@bufbuild/buf/bin/buf');
 
-/** @returns for the full name of each field, enum value and call: the properties that affect the wire format. */
+/**
+ * @returns a map from the full name of each field, enum value and call to its properties that affect the wire format.
+ */
 function elementsOf(proto: string): ReadonlyMap<string, unknown> {
   const { root } = protobuf.parse(proto, { keepCase: true });
   root.resolveAll();

@@ -1,6 +1,6 @@
 /**
- * Checks that a test cites every ruling, and that test/rulings.md lists these tests (`npm test -- -u rulings` renews
- * the list).
+ * Checks that each ruling is cited by at least one test, and that test/rulings.md lists the citing tests (`npm test --
+ * -u rulings` renews the list).
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -37,8 +37,8 @@ async function createIssuer(issuer: string, audience: string): Promise<ForeignIs
 }
 
 /**
- * Creates a verifier that gets the key sets of the issuers from memory. `state` has the time, whether the issuers
- * answer, and the requests.
+ * Creates a verifier that gets the key sets of the issuers from memory. `state` holds the current time, a flag that
+ * says whether the issuers answer, and the requests that they got.
  */
 function createVerifier(issuers: readonly ForeignIssuer[]) {
   const state = { nowMs: NOW_MS, requests: 0, isUp: true, addresses: [] as string[] };

@@ -155,7 +155,7 @@ interface TokenAnswer {
 }
 
 /**
- * Middleware that gives the granted scopes in a token response the names from the request. Clients such as
+ * Middleware that writes the scopes in a token response with the same names as in the request. Clients such as
  * requests-oauthlib require these names. Mount the middleware before the provider's routes.
  */
 export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {

@@ -162,8 +162,8 @@ async function describeCycle(
 }
 
 /**
- * Announces each created or changed resource once. An event has the same type as after a request that writes a single
- * resource.
+ * Announces each created or changed resource once. The type of an event is the same as if a request had written the
+ * single resource.
  * @param alsoChanged ids of variables whose declarations the import wrote.
  */
 async function announceRows(

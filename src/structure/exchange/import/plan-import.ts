@@ -115,8 +115,8 @@ async function resolveParents(
 }
 
 /**
- * SQL that returns the unique names of resources with an identifier. A name is unique when only one of these resources
- * has the name within the same parent.
+ * SQL that returns the unique names of the resources that have an identifier, each with the id of the resource. A name
+ * is unique when only one of these resources has the name within the same parent.
  */
 const uniqueNames = (kinds: string) => `
   select parent_id, name, min(id) as id from import_entry

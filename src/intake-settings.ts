@@ -53,7 +53,7 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
-    'Number of seconds without writes to a compressed chunk after which its corrected points are compressed. While writes continue, the points are compressed after 8 minutes.',
+    'Corrected points of a compressed chunk are compressed when the chunk has had no writes for this number of seconds. While writes continue, they are compressed after 8 minutes.',
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),

@@ -11,8 +11,8 @@ import { costMs } from './rate-rules.ts';
 
 export interface PacedLimiter extends RateLimiter {
   /**
-   * @returns true when, in the last 4 s, a refusal was not delayed because the maximum of 200 delayed refusals for the
-   *   key was reached.
+   * @returns true when, in the last 4 s, a refusal was sent without a delay because the key already had the maximum of
+   *   200 delayed refusals.
    */
   isFlooded(key: string): boolean;
 }

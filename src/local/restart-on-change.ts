@@ -9,8 +9,8 @@ import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
 const SETTLE_MS = 200;
 
 /**
- * Restarts the roles when `.ts` files in `directory` change. From then on, only the returned function `stop` may stop
- * the roles.
+ * Restarts the roles when `.ts` files in `directory` change. After this call, stop the roles only with the returned
+ * function `stop`.
  * @returns `stop` and the promise `ended`, which resolves when the roles end for a reason other than a restart.
  */
 export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, directory: string) {

@@ -21,8 +21,8 @@ export interface NewPassword {
    */
   readonly kept?: KeptSession;
   /**
-   * Email address to which the reset link was sent. A user of the link proves to own this address. Null or absent when
-   * there was no link, or no recorded address.
+   * Email address to which the reset link was sent. A user who uses the link proves that this address belongs to the
+   * user. Null or absent when there was no link, or no recorded address.
    */
   readonly sentTo?: string | null;
 }

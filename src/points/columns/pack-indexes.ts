@@ -19,8 +19,8 @@ const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 const FILLFACTOR = 90;
 
 /**
- * Seconds without writes after which a rewritten chunk is packed. A chunk is rewritten when revisions since the last
- * packing have replaced as many rows as the chunk has.
+ * Seconds without writes after which a rewritten chunk is packed. A chunk counts as rewritten when revisions since the
+ * last packing have replaced as many rows as the chunk has.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 

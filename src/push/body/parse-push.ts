@@ -237,7 +237,8 @@ class PushReader {
 }
 
 /**
- * Returns true when a member's name is not exactly `date`, `value`, `version` or `tags`. No member may be undefined.
+ * Returns true when at least one member has a name other than `date`, `value`, `version` or `tags`. The caller must
+ * pass no undefined member.
  */
 function hasOtherNames(reading: Members): boolean {
   let count = 0;

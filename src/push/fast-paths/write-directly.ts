@@ -19,8 +19,8 @@ import { completeOperation } from '../store/waiting-batches.ts';
 import { warnOperation } from '../store/warn-of-refused.ts';
 import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
-// Group commit stores a push below MIN_READINGS faster. A direct write above MAX_READINGS could exceed the ten seconds
-// that shipped clients wait.
+// A push with fewer than MIN_READINGS readings is stored faster by group commit. A direct write of more than
+// MAX_READINGS readings could exceed the ten seconds that shipped clients wait.
 const MIN_READINGS = 1000;
 const MAX_READINGS = 250_000;
 const LOCK_TIMEOUT_MS = 1000;

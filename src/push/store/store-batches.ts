@@ -172,9 +172,9 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
 }
 
 /**
- * The members of an operation are the pushes that share its row. Returned columns:
- * - the first two: for each operation, positions of its first and last member in the others, from 1; 0 without members
- * - the others: one value for each member
+ * The members of an operation are the pushes that share its row. The first two returned columns have one value for each
+ * operation: where its first and its last member stand in the other columns, counted from 1; 0 without members. The
+ * other columns have one value for each member.
  */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);

@@ -94,7 +94,9 @@ function upTo(period: Period, date: Micros, order: PointSelection['order']): Per
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }
 
-/** Returns the part of `period` after `date`, in the given order. */
+/**
+ * Returns the part of `period` that comes after `date` in the given order: later dates for ASC, earlier dates for DESC.
+ */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };
 }

@@ -105,8 +105,8 @@ describe('openapi: portability', () => {
     expect(pairs.filter((pair) => !pair.split(' ').some(isToldApart))).toEqual([]);
 
     /**
-     * Compares the two paths of a pair. @returns true when a parameter of the other path rejects a fixed segment of the
-     * path at `index`.
+     * Compares the two paths of a pair; `index` says which of the paths is `_path`. @returns true when `_path` has a
+     * fixed segment that a parameter of the other path rejects.
      */
     function isToldApart(_path: string, index: number, [one = '', other = '']: readonly string[]): boolean {
       const [fixed, templated] = index === 0 ? [one, other] : [other, one];

@@ -40,7 +40,7 @@ export function linesOf(validation: Validation | undefined, formula: number, scr
 }
 
 /**
- * @returns all warnings, and the problems without a line in the given formula.
+ * @returns all warnings, and all problems that do not refer to a line of the given formula.
  * @param formula index of the formula.
  */
 export function othersOf(validation: Validation | undefined, formula: number) {

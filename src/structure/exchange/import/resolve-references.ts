@@ -233,8 +233,9 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * Finds the resources that each lookup names. A name finds the resources without an identifier. If there are none and
- * the lookup sets no occurrence, a unique name finds the resource with an identifier.
+ * Finds the resources that each lookup names. A name matches the resources of this name that have no identifier. If
+ * there are none, and the lookup sets no occurrence, the name matches a resource that has an identifier, provided that
+ * only one such resource has the name.
  */
 async function findCandidates(
   queryable: Queryable,

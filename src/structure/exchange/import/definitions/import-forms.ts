@@ -155,7 +155,7 @@ const rowsOf = (action: 'Created' | 'Changed') =>
 
 /**
  * Writes the planned forms.
- * @returns how many forms that the import should change were deleted after the import was planned.
+ * @returns the number of forms that are missing because they were deleted after the import was planned.
  * @throws a unique violation when another request has added a form with the same `entityType` and name.
  */
 export async function writeForms(transaction: Transaction, importId: string, accountId: number): Promise<number> {

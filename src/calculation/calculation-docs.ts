@@ -46,7 +46,7 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
     description:
-      'Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. To read the points of an input without `asOf` again, send this VersionTimestamp as `asOf` of a read. The read lacks versions that were deleted since the run.',
+      'Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the input has no `asOf`, a read with this VersionTimestamp as `asOf` returns the points that the run read, except versions that were deleted since.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:

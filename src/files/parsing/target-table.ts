@@ -48,7 +48,7 @@ export class TargetTable {
   }
 
   /**
-   * Returns the number of the combination of identifiers in a row. Adds a new combination to the table.
+   * Returns the id of the combination of identifiers in a row. Adds the combination to the table if it is new.
    * @param cells the cells of the row, indexed by column.
    */
   idOf(cells: readonly string[]): number {

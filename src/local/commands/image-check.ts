@@ -104,7 +104,7 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
   });
 }
 
-/** Makes a backup of the database and restores it, in the same steps as an operator. */
+/** Makes a backup of the database and restores it, with the steps that an operator takes. */
 async function restoreDatabase(plan: CheckPlan): Promise<void> {
   const { backup } = plan.file.services;
   if (!backup) throw new SetupError('compose.yaml must have a service named backup');

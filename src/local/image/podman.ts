@@ -10,8 +10,8 @@ const KEPT_ERROR_LINES = 30;
 /** An error quotes this many words after `podman`, as in `run --detach --name NAME`. */
 const SHOWN_WORDS = 4;
 /**
- * Limits that image:check sets for containers. podman's defaults are higher, and podman fails above a hard limit of
- * this process.
+ * Limits that image:check sets for containers. podman's defaults are higher, and podman fails if a requested limit
+ * exceeds the hard limit of this process.
  */
 const WANTED_LIMITS = { nofile: ['Max open files', 65_536], nproc: ['Max processes', 4096] } as const;
 const SOFT_FILES = 1024;

@@ -43,7 +43,7 @@ async function addVariable(name: string, lastPoint: string | null, more: Record<
 }
 
 describe('account health: silent variables', () => {
-  it('a variable is silent after both `silentAfterHours` and three steps of its granularity without a point (R-C6)', async () => {
+  it('a variable is silent when it has had no point for `silentAfterHours` or for three steps of its granularity, whichever is longer (R-C6)', async () => {
     const before = (await read()).variables;
     const silent = await addVariable('silent', '-25 hours');
     await addVariable('late today', '-5 hours');
@@ -148,7 +148,7 @@ describe('account health: failures', () => {
   });
 });
 
-it('account health: for 100,000 variables, the answer counts all silent variables and lists the 50 latest', async () => {
+it('account health: for 100,000 variables, the answer counts all silent variables and lists the 50 whose last point is the newest', async () => {
   await run(
     `insert into variable (account_id, source_id, name, granularity, granularity_time_base)
      select $1, $2, 'v' || n, 15, 2 from generate_series(1, ${VARIABLES}) n`,

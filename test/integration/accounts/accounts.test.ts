@@ -198,7 +198,7 @@ describe('accounts: the signed-in user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('signing out everywhere revokes refresh tokens, and revokes access tokens that were issued in an earlier second (R-B5)', async () => {
+  it('signing out everywhere revokes refresh tokens, and revokes access tokens that were issued before the second of the sign-out (R-B5)', async () => {
     await addPerson(api, 'leaver');
     const leaver = await signInPerson(api, 'leaver');
     const request = async (form: Readonly<Record<string, string>>) => {
@@ -278,7 +278,7 @@ describe('accounts: the audit trail', () => {
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);
   });
 
-  it('lists a change to a user by an ADMIN in the account of this user (R-A5, R-B8)', async () => {
+  it("when an ADMIN changes a user, the audit trail of that user's account lists the change (R-A5, R-B8)", async () => {
     const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
     await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
     await admin.post(`/account/user/${stella}/lock`, { isLocked: true });

@@ -42,7 +42,8 @@ const state = z
         'Date before which rollups have replaced raw points; for an account, the latest such date of its variables. Null when no variable has been rolled up.',
     }),
     refusedPointCount: count.meta({
-      description: 'Number of points that were not written, because their dates are rolled up.',
+      description:
+        'Number of new points that were not written, because the points of their dates have already been rolled up.',
     }),
     lastRefusedDate: instantSchema.nullable(),
   })

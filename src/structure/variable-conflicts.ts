@@ -1,6 +1,7 @@
 /**
- * Values that at most one variable of a source may have: each `mappingConfig` (R-D2), and `true` for `isDefault`. The
- * database enforces this limit (migrations 0039 and 0041). The check here runs first and names the other variable.
+ * Checks values that must be unique within a source: no two variables may have the same `mappingConfig` (R-D2), and
+ * only one may have `isDefault` = true. The database enforces this too (migrations 0039 and 0041). The check here runs
+ * first and names the other variable.
  */
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';

@@ -6,7 +6,9 @@ import { writeFileSync } from 'node:fs';
 
 export interface Figure {
   readonly name: string;
-  /** Text after the printed ratio; says what `limit` is, for example `of raw COPY BINARY`. */
+  /**
+   * Text printed after the ratio. It names the measurement to which the ratio refers, for example `of raw COPY BINARY`.
+   */
   readonly ratioOf: string;
   /** Median of the ratios of all rounds. */
   readonly ratio: number;

@@ -74,7 +74,7 @@ export interface InputsWanted {
   readonly formula: number;
   readonly inputs: readonly InputDeclaration[];
   readonly changed: DateRange;
-  /** Every existing variable that the inputs name. */
+  /** Every existing variable to which an input refers. */
   readonly variables: ReadonlyMap<number, KnownVariable>;
   /** Maximum number of points that the inputs may have together; a bucket counts as one. */
   readonly remainingPoints: number;

@@ -184,10 +184,7 @@ export class Zygote {
     else this.#isAlive = false;
     this.#metrics.stuck.inc();
     const { pid } = container.process;
-    this.#log.error(
-      { pid, silentMs, isStandby },
-      'the R zygote stopped sending heartbeats; it will be killed and replaced',
-    );
+    this.#log.error({ pid, silentMs, isStandby }, 'the R zygote stopped sending heartbeats and is killed');
     killContainer(container);
   }
 

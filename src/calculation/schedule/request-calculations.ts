@@ -15,8 +15,8 @@ import type { DueSchedule } from './schedule.ts';
 
 // Merges a new request into the waiting request of the same variable and attempt. A wave is all runs that one change
 // triggers. A request waits for upstream requests of its own wave and of older waves.
-// - attempt: number of failed attempts. Requests are merged only if this number is equal, because a failure must not
-//   count for other dates.
+// - attempt: number of failed attempts. Requests are merged only if this number is equal. Otherwise, a failed attempt
+//   for some dates would count for other dates too.
 // - wave: the older one. With the newer wave, a request whose inputs change all the time might never run.
 // - pause (`not_before_date`): the later one. A pause holds back all requests of the variable (`isDue`), so a new
 //   change cannot end the pause.

@@ -35,7 +35,8 @@ export interface ExchangedToken {
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 
 /**
- * Scopes to request: for pushes and for reads. If the answer is invalid_scope, only the first scope is requested again.
+ * The scope for pushes and the scope for reads. If the answer is invalid_scope, the request is repeated with the first
+ * scope alone.
  */
 const SCOPES = ['push-data', 'datahub-api'] as const;
 const [PUSH_SCOPE] = SCOPES;

@@ -124,7 +124,8 @@ function toStream(
       } catch (error) {
         pace.end();
         if (isLeft || c.req.raw.signal.aborted) return;
-        const message = 'streaming an answer failed; the connection is closed before the answer is complete';
+        const message =
+          'streaming an answer failed; the service closes the connection, so the client gets an incomplete answer';
         log.error({ err: error, requestId: c.get('requestId') }, message);
         breakConnection(c, controller);
       }

@@ -193,7 +193,7 @@ describe('accounts: accepting an invitation (§3)', () => {
     expect(first.title).toBe('Choose your password');
   });
 
-  it('a MANAGER of another account can accept an invitation as MANAGER, but not as USER (R-B8, R-B10)', async () => {
+  it('a MANAGER of another account can accept an invitation to the role MANAGER, but not one to the role USER (R-B8, R-B10)', async () => {
     const email = 'marc@south.example';
     await addPerson(api, email, { role: 'MANAGER', accountIds: [api.otherAccountId], email });
     await invite(email);

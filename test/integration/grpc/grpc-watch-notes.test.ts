@@ -61,7 +61,7 @@ async function changesOf(variableId: number, position: ChangePosition): Promise<
 }
 
 describe('watch: a write', () => {
-  it('gets a rewrite record if a date precedes the last stored date or has two versions (R-J1)', async () => {
+  it('creates a rewrite record if one of its dates precedes the last stored date or has two versions (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [

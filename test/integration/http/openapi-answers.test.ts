@@ -24,7 +24,7 @@ import { addEndedImport } from '../../support/fixtures/structure-import.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MARK = 'DESCRIBED';
-/** Operations whose answers are pages, metrics or streams, and operations that need R. */
+/** Operations that answer with HTML pages, metrics or streams, and operations that need R. */
 const NOT_READ_HERE = new Set([
   'getDocs',
   'getMetrics',

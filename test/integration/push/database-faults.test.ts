@@ -188,8 +188,8 @@ async function killFor(durationMs: number): Promise<number> {
   return killed;
 }
 
-// The trigger `slow` makes about half of the changes to these tables exceed the time-out of 30 ms. The trigger sets
-// this time-out again, because the service sets its own in transactions.
+// The trigger `slow` makes about half of the changes to these tables exceed a time-out of 30 ms. The trigger sets this
+// time-out itself, because the service sets a longer one in each transaction.
 const SLOW_TABLES = ['push_operation', 'push_batch', 'stored_file', 'outbox_event'];
 const SLOW = `
   create function slow() returns trigger language plpgsql as $$ begin

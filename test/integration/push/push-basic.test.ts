@@ -64,7 +64,7 @@ describe('push: HTTP Basic', () => {
     expect((await push('Bearer x')).headers.get('www-authenticate')).not.toContain('Basic');
   });
 
-  it('is accepted for pushes and reads, and is refused for all other changes (R-A13, R-B6)', async () => {
+  it('is accepted for pushes and reads, and is refused for every other request (R-A13, R-B6)', async () => {
     const client = createTestClient(api.origin);
     const headers = { authorization: encoded(`ann@example.test:${PASSWORD}`) };
     expect((await client.get('/sites', headers)).status).toBe(200);

@@ -149,7 +149,7 @@ describe('retention: policy, preview and job', () => {
     await manager.delete(path);
   });
 
-  test('a preview whose time limit ends returns the number of points in the chunks counted so far', async () => {
+  test('a preview that reaches its time limit returns the number of points in the chunks counted so far', async () => {
     const variableId = await createVariable(manager, sourceId);
     const dates = [BOUNDARY - 400 * DAY, BOUNDARY - 200 * DAY];
     const data = dates.map((date) => ({ date: iso(date), value: 1 }));

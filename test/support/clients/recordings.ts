@@ -39,7 +39,7 @@ export function readRecording(name: string): Recording {
   return JSON.parse(readFileSync(new URL(`../../fixtures/clients/${name}.json`, import.meta.url), 'utf8'));
 }
 
-/** Sends the requests of a recording in turn, and fails at the first answer that the client could not have used. */
+/** Sends the requests of a recording in turn, and fails at the first answer that the recorded client could not use. */
 export async function replay({ headers, exchanges }: Recording, http: string, bindings: Bindings): Promise<void> {
   for (const [index, exchange] of exchanges.entries()) {
     const title = `${index}: ${exchange.request.method} ${exchange.request.path}`;

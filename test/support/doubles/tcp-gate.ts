@@ -13,8 +13,8 @@ export interface TcpGate {
    */
   freeze(only?: 'answers'): void;
   /**
-   * Forwards only about `bytes` more bytes of answers on each connection, until `shut` is called. Simulates a network
-   * that fails in the middle of an answer.
+   * Simulates a network that fails in the middle of an answer: each connection forwards about `bytes` more bytes of
+   * answers, and then nothing. A call of `shut` removes this limit.
    */
   holdAnswers(bytes: number): void;
 }

@@ -119,7 +119,9 @@ async function start(test: TestDatabase, databaseUrl: string, environment: Setti
   };
 }
 
-/** The answer checkers by the settings of the role. Checkers are reused, because making one takes 0.2 s of CPU time. */
+/**
+ * The answer checkers. The key is the role's settings. A checker is reused, because making one takes 0.2 s of CPU time.
+ */
 const answerCheckers = new Map<string, CheckAnswer>();
 
 /**

@@ -76,7 +76,7 @@ describe('fair queue: accounts', () => {
 });
 
 describe('fair queue: slots', () => {
-  test('an account borrows all slots while no other account has runs; it gives back the slot of its newest run when a second account waits (R-A14)', () => {
+  test('an account borrows all slots while no other account has runs; when a second account waits, the newest run of the first is stopped to free a slot (R-A14)', () => {
     const { queue, add, startAll } = open(4);
     for (let turn = 0; turn < 5; turn += 1) add(A);
     const started = startAll();

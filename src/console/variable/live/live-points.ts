@@ -10,7 +10,7 @@ import type { LiveColumns } from './follow.ts';
 
 /** If more points than this arrive, the chart reads its points from the server again. */
 export const MAX_POINTS = 5000;
-/** Maximum number of VersionTimestamps kept for each variable. The slider over versions uses them. */
+/** Maximum number of VersionTimestamps per variable that the page keeps in memory for the version slider. */
 const MAX_INSTANTS = 300;
 
 /** Values by variable, then by date in Unix seconds. */

@@ -277,7 +277,7 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     expect(decide(change)).toMatchObject(expected);
   });
 
-  test('a run that returns too many points ends with the limit `output_size` (R-H7)', () => {
+  test('a run that returns too many points fails, and the outcome names the limit `output_size` (R-H7)', () => {
     const small = { ...LIMITS, maxPoints: 2, maxTextBytes: 5 };
     const answer = (result: Buffer) => ({ result, output: '', trailer });
     const message = 'the script returned more than 2 points or a result larger than 64 MiB';

@@ -74,10 +74,10 @@ describe('account pace', () => {
   });
 
   test.each([
-    [999, 'one of', ['b1', 'a1']],
-    [1000, 'both of', ['b1', 'a1', 'a2']],
+    [999, 'only one', ['b1', 'a1']],
+    [1000, 'each', ['b1', 'a1', 'a2']],
   ])(
-    'when all other accounts have been idle for %i ms, %s two requested units of work begin immediately (R-A14)',
+    'when all other accounts have been idle for %i ms, %s of two requested units of work begins immediately (R-A14)',
     async (idleMs, _what, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');

@@ -64,7 +64,7 @@ describe('points: gap filling', () => {
   });
 
   test.each(['previous', 'linear'] as const)(
-    'fill=%s also fills a bucket without an aggregate value between two buckets with values (R-G1)',
+    'fill=%s also fills a bucket that has no aggregate value and lies between two buckets with values (R-G1)',
     (kind) => {
       const withHole = [found[0], { start: 3, value: none }, { start: 4, value: 40 }, { start: 5, value: none }];
       const filled = fill(withHole as FoundBucket[], { fill: kind, order: 'ASC' });

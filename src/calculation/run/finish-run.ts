@@ -111,8 +111,8 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
 }
 
 /**
- * Changes the outcome `fault` to `breaks_sandbox` if the script is the likely cause. The script is the likely cause if
- * the sandbox ended in several recent runs, each time while it ran only this script.
+ * Changes the outcome `fault` to `breaks_sandbox` if the script is the likely cause: the sandbox broke down in several
+ * recent runs, each time while it ran only this script.
  */
 async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
   const { faultCause, scriptHash } = report.notes;

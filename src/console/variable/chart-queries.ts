@@ -113,7 +113,8 @@ export function useStops(
     lastVersionTimestamp,
   ]);
   // A stop of the slider is precise only to the millisecond. A VersionTimestamp is rounded up, so that the version
-  // already exists at its stop. If the range has too many points, `instants` still holds the data of an earlier range.
+  // already exists at its stop. If the range has too many points, `instants` is ignored, because it still holds the
+  // data of an earlier range.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

@@ -15,8 +15,8 @@ export const BLOCK_ROWS = 10_000;
 const FIRST_BLOCK_ROWS = 250;
 
 /**
- * Length in bytes of the signature and flags of COPY BINARY. `copyRows` drops this number of bytes at the start of the
- * stream, so that the first row has HEAD_BYTES bytes before it, like every other row.
+ * Length in bytes of the header of COPY BINARY: signature, flags and length of the extension. `copyRows` drops this
+ * number of bytes at the start of the stream. The first row then has HEAD_BYTES bytes before it, like every other row.
  */
 const SIGNATURE_BYTES = 19;
 /** Length in bytes of the last message: a head, and a column count of two bytes with the value -1. */

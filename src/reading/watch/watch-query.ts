@@ -27,7 +27,7 @@ export const WATCH_QUERY = declareQuery(
     ),
     unitId,
     cursor: textParameter(
-      `The id of the last event that the client received. The stream continues after this event. The header \`${LAST_EVENT_ID}\` takes precedence over this parameter. Points of variables that the earlier stream did not have are sent as if the request had no cursor.`,
+      `The id of the last event that the client received. The stream continues after this event. The header \`${LAST_EVENT_ID}\` takes precedence over this parameter. For a variable that the earlier stream did not include, points are sent as if the request had no event id.`,
       z.string().meta({ examples: ['AQEAAQCJiOVa'] }),
     ),
     fromBeginning: flagParameter(

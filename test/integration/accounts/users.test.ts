@@ -260,7 +260,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.post(`${path}/remove`, [{ claimType: 'team' }])).status).toBe(400);
   });
 
-  it('a claim of a type such as `team` can be added; requests that name the type edit and remove it (§4.2, §5)', async () => {
+  it('a claim of a type such as `team` can be added, and can be edited and removed by requests that name the type (§4.2, §5)', async () => {
     const body = { userId: uma, claimType: 'team', claimValue: 'red' };
     expect(await api.manager.post('/account/user/claims/add', body)).toMatchObject({ status: 200, body: undefined });
     expect(await listed(uma)).toEqual([{ id: 0, ...body }]);

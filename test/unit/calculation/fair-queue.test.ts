@@ -91,7 +91,7 @@ describe('fair queue: slots', () => {
     expect(accounts(startAll())).toEqual([B]);
   });
 
-  test('an account that borrows no slot gives no slot back (R-A14)', () => {
+  test('an account that has borrowed no slot need not give up a slot (R-A14)', () => {
     const { queue, add, startAll } = open(2);
     add(A);
     add(B);

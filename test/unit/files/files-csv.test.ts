@@ -205,7 +205,7 @@ describe('files: the reading of invalid CSV rows (R-E3)', () => {
     ]);
   });
 
-  it('rejects tags that are not `key:value` pairs, and a version that is too long', async () => {
+  it('rejects tags that are not `key:value` pairs, and a VersionTag that is too long', async () => {
     const text = `${HEADER},version,tags\n1,${DATE},1,,oops\n1,${DATE},1,${'v'.repeat(201)},\n`;
     expect((await read(text)).errors).toMatchObject([
       { row: 2, code: 'invalid_tags' },

@@ -110,7 +110,7 @@ describe('push: encoded readings', () => {
     expect(warnings).toEqual([{ path: '$[0].data[2].date', code: 'ambiguous_local_date', message }]);
   });
 
-  it('are refused when values are not finite after division by the divider, and the error has the path of each of these values (R-C6, R-D1)', () => {
+  it('are refused when values are not finite after division by `divider`, and the error has the path of each of these values (R-C6, R-D1)', () => {
     const readings = [1, 1e300, -1e300].map((value, date) => ({ date, value, label: 0 }));
     const elements = [
       { variableId: 1, readings, divider: 1 },

@@ -19,7 +19,7 @@ const positions = fc
   .map((entries) => new Map(entries));
 
 describe('watch: cursor', () => {
-  test('decodes to the encoded positions (R-J1)', () => {
+  test('decodes to the positions from which it was encoded (R-J1)', () => {
     fc.assert(
       fc.property(positions, (given) => {
         const sorted = new Map([...given].sort(([a], [b]) => a - b));

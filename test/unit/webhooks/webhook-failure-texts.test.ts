@@ -1,4 +1,6 @@
-/** Tests the messages for webhook failures that a test receiver on this machine cannot easily cause (R-I4). */
+/**
+ * Tests the error messages of webhooks for failures that a test receiver on this machine cannot easily cause (R-I4).
+ */
 import { expect, test } from 'vitest';
 import { describeFailure } from '../../../src/webhooks/sending/describe-failure.ts';
 

@@ -205,7 +205,7 @@ const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources:
 interface Candidates {
   /** Ids, ascending, of the resources that match the key of the reference; see `findCandidates`. */
   readonly ids: readonly number[];
-  /** If the key is a name: the number of resources that have this name and an identifier. Otherwise 0. */
+  /** If the key is a name: the number of resources of this name that also have an identifier. Otherwise 0. */
   readonly named: number;
 }
 

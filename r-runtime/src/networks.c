@@ -1,8 +1,8 @@
 /*
  * Keeps empty network namespaces for reuse: the kernel takes about 1 ms of CPU to make and remove a namespace
  * (../MEASUREMENTS.md). Reuse is safe, because a run has no capability in its namespace and leaves no sockets there.
- * Simultaneous runs never share a namespace: a gap in the system-call filter could then connect two accounts. If the
- * outer container refuses setns, each run makes its own namespace (confine.c).
+ * Simultaneous runs never share a namespace; otherwise, a gap in the system-call filter could connect two accounts. If
+ * the outer container refuses setns, each run makes its own namespace (confine.c).
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

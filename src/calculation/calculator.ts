@@ -96,7 +96,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
 
 /**
  * Performs one turn: a run or a preview.
- * @returns the turns to queue next.
+ * @returns the turns to queue next: after a run, its variable's due requests; after an aborted preview, the same turn.
  */
 async function performTurn(
   services: CalculatorServices,

@@ -156,8 +156,8 @@ export function routingPath(address: string): string {
 type LogEnv = RequestIdEnv & { Variables: { caller?: Caller } };
 
 /**
- * Creates middleware that logs one line per request, without the query, body and headers (R-K4). Mount the middleware
- * after `requestId`.
+ * Creates middleware that logs one line per request, without the query, body and headers (R-K4). It does not log health
+ * checks and `/metrics`. Mount the middleware after `requestId`.
  */
 export function requestLog(log: Log): MiddlewareHandler<LogEnv> {
   return async (c, next) => {

@@ -11,8 +11,8 @@ import { findUnits, type UnitOfFamily } from '../structure/catalogue/units.ts';
  * Finds the conversion of each variable into the requested unit (R-C8).
  * @param unitId id of the requested unit.
  * @returns the conversion by variable id, for variables whose unit is not the requested unit.
- * @throws {DomainError} invalid_input when the requested unit does not exist, or when variables cannot be converted.
- *   The error has one detail for each of the first 100 such variables.
+ * @throws {DomainError} invalid_input when the requested unit does not exist, or when a variable has no unit, an
+ *   unlisted unit or a unit of another family. The error has one detail for each of the first 100 such variables.
  */
 export async function findScales(
   queryable: Queryable,

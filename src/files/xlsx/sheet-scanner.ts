@@ -58,7 +58,7 @@ export class SheetScanner {
 
   /**
    * Reads one row. Reads nothing if the row is incomplete and has at most MAX_WAITING_BYTES bytes.
-   * @returns the index after the bytes that were read.
+   * @returns the index after the bytes that were read; `at` when nothing was read.
    */
   #plainRow(bytes: Buffer, at: number): number {
     this.#plain.rowNumber = this.#xml.rowNumber;

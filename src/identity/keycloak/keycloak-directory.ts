@@ -48,7 +48,7 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       if (subject !== undefined) await admin.deleteUser(subject);
     },
     setLock: async (transaction, userId, lock) => {
-      // Keycloak has no lock that ends by itself, so Keycloak keeps a temporarily locked user enabled. Only the service
+      // Keycloak has no lock that ends by itself, so a temporarily locked user stays enabled in Keycloak. The service
       // refuses this user's tokens.
       await change(transaction, userId, { enabled: lock !== 'locked' });
       if (lock !== 'unlocked') await admin.logOut(await subjectOf(transaction, userId));

@@ -183,9 +183,10 @@ export async function inTransaction<Result>(
 export type OpenedRows = readonly (readonly unknown[])[];
 
 /**
- * Streams the items that `read` yields from a read-only snapshot. Destroys the connection when `signal` aborts, or when
- * the consumer or the database pauses too long (`readLimits`). No statement has a time limit. With `source.ahead`,
- * frees the connection once the remaining items fit into the memory for reading ahead.
+ * Streams the items that `read` yields from a read-only snapshot. Frees the connection when the consumer stops.
+ * Destroys the connection when `signal` aborts, or when the consumer or the database pauses too long (`readLimits`). No
+ * statement has a time limit. With `source.ahead`, frees the connection once the remaining items fit into the memory
+ * for reading ahead.
  * @param read receives the rows of each statement of `opening`.
  * @param opening SQL statements without parameters. The statements run in the round trip that begins the snapshot.
  * @throws the abort reason of `signal`; {Error} `connection terminated: …` if a time limit of `readLimits` has passed.

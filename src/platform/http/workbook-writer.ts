@@ -117,8 +117,8 @@ async function writeSheet(
 }
 
 /**
- * Waits for one turn of the event loop, in which other requests are served. Then waits while the queue in `pipes` is
- * full, because exceljs itself never waits.
+ * Waits for one turn of the event loop, in which other requests are served. Then, if the queue in `pipes` is full,
+ * waits until it is empty, because exceljs itself never waits.
  * @throws when the signal aborts.
  */
 async function untilDrained(sheet: Excel.Worksheet, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,7 @@
-/** Renders an email as plain text and as HTML with the same content. */
+/**
+ * Renders an email as plain text and as HTML with the same content. Line breaks in values become spaces; in HTML,
+ * values are escaped.
+ */
 import { html, raw } from 'hono/html';
 import { type MailTranslations, toMailLanguage } from './mail-text.ts';
 

@@ -76,7 +76,8 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
 }
 
 /**
- * Copies the tuples if the push has VersionTags. The writer may clear VersionTags that the ordinary path still needs.
+ * Copies the tuples if the push has VersionTags, because the writer can clear VersionTags in the given buffers, and the
+ * ordinary path may still need them.
  */
 function spare({ tuples, hasVersionTags }: EncodedOperation): Buffer {
   return hasVersionTags ? Buffer.from(tuples) : tuples;

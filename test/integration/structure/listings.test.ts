@@ -10,7 +10,8 @@ let ids: Readonly<Record<string, string>>;
 beforeAll(async () => {
   api = await startTestApi();
   const { siteId, sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
-  // Without a webhook and client data that violate a form, some listings would be the same at every `displayLevel`.
+  // This webhook, and the client data that violate a form, are needed: without them, some listings would be the same at
+  // every `displayLevel`.
   await api.manager.post('/account/webhooks', {
     name: 'levels',
     url: 'https://example.com/',

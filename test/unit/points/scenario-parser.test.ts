@@ -83,7 +83,7 @@ describe('scenario parser', () => {
     expect(() => inScenario(...lines)).toThrow(message);
   });
 
-  it('refuses a file without a scenario, lines before the first scenario, and a scenario title that cites no rule (§9.2)', () => {
+  it('refuses lines before the first scenario, a scenario title that cites no rule, and a file that has no scenario (§9.2)', () => {
     expect(() => parse('scenario no rule', 'variable A', 'read A -> none')).toThrow('must cite its rule');
     expect(() => parse('# nothing')).toThrow('f:1: a file must hold a scenario');
     expect(() => parse('variable A', 'scenario one (§9.2)')).toThrow('f:1: a file must begin with a scenario');

@@ -85,7 +85,7 @@ describe('write plan: ranges of stored dates', () => {
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('cover the date of a superseded row of the write only if a stored version may have the same date and VersionTag (R-F2)', () => {
+  it('leave out a row that a later row of the same write supersedes, unless a stored version may have the same date and VersionTag (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short

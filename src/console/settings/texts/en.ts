@@ -154,7 +154,7 @@ export const en = {
     activate: 'Save and activate',
     previewFirst: 'Preview the deletion first.',
     remove: 'Remove the policy',
-    reallyRemove: 'Remove the policy? Rollups stay, and no more points are replaced.',
+    reallyRemove: 'Remove the policy? The existing rollups stay, and no further points are rolled up.',
     reallyRemoveVariable: 'Remove the policy? The variable then follows the policy of the account.',
   },
 };

@@ -1,6 +1,6 @@
 /**
  * Follows new points of variables by `GET /data/watch`. After an interruption, `follow` continues after the last event,
- * so no point is missed.
+ * so it misses no point after the first event. A permanent refusal of the API ends `follow` (state `off`).
  */
 import { ApiError } from '../../api/client.ts';
 import { fetchPoints } from '../../api/download.ts';

@@ -115,7 +115,7 @@ export const SETTINGS = {
   ),
   METRICS_TOKEN: secret(
     z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
-    'Bearer token for /metrics. If this is not set, /metrics needs no token on HEALTH_PORT. On HTTP_PORT, it needs the access token of an ADMIN.',
+    'Bearer token for /metrics. If this is not set, /metrics needs no token on HEALTH_PORT, and the access token of an ADMIN on HTTP_PORT.',
   ),
   REALM: setting(identifier.default('tidemark'), 'Realm of the embedded token issuer.'),
   REALM_ALIASES: setting(

@@ -32,7 +32,8 @@ collect_files <- function() {
 
 #' Saves the objects that the author needs to run the script in R on another machine (R-H9).
 #'
-#' Always saves every object, because the text of a script does not show which objects the script uses.
+#' Always saves all globals, the toolbox and `.Random.seed`, because the text of a script does not show which of them
+#' the script uses.
 #' @param path path of the `.rdata` file.
 #' @param envir environment that holds the globals and `.Random.seed`.
 #' @noRd

@@ -69,9 +69,9 @@ struct stage_error make_user_namespace(int flags, unsigned inner_id) {
 }
 
 /*
- * Enters the run's network namespace, if the zygote has prepared one. Then creates the run's user namespace and pid
- * namespace. The run has no capability in the network namespace, because another user namespace owns the network
- * namespace.
+ * Enters the run's network namespace, if the zygote has prepared one. Then creates the run's user namespace, and a pid
+ * namespace whose pid 1 is the next child. The run has no capability in the network namespace, because another user
+ * namespace owns the network namespace.
  */
 struct stage_error enter_user_namespace(const struct zygote *z) {
   errno = 0;

@@ -1,7 +1,7 @@
 -- Registers this transaction as a writer of points of these accounts (R-F1). Returns the time for the VersionTimestamps
 -- of the write.
--- A reader of the state at T waits for each writer that registered at or before T (src/points/read/await-writers.ts).
--- So this function registers before it reads the returned time from the clock.
+-- A reader of the state at T waits for each registered writer whose VersionTimestamp can be T or earlier
+-- (src/points/read/await-writers.ts). So this function registers before it reads the returned time from the clock.
 -- Lock the rows of `series` before this call. Otherwise a reader could wait for a writer that still waits for these
 -- rows.
 create or replace function begin_point_write(account_ids int[]) returns timestamptz language plpgsql as $$

@@ -26,7 +26,8 @@ export const FAST_PUSH_COST = 0.01;
 
 /**
  * Creates middleware that limits the requests of each user (R-B15). Mount this middleware after `authenticate`. When
- * the budget of the user is used up, the middleware throws rate_limited.
+ * the budget of the user is used up, the middleware throws rate_limited. If the user ignores many refusals, the
+ * middleware also closes the connection.
  * @param costOf function that returns the cost of a request; the cost of an ordinary request is 1.
  */
 export function limitCaller(

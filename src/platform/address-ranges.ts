@@ -40,8 +40,8 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * Returns the network that one client controls (R-B15): the IPv4 address, or the /64 network of an IPv6 address.
- * Returns text such as `unknown` unchanged.
+ * Returns the network that one client controls (R-B15): the IPv4 address (also if it is mapped into IPv6), or the /64
+ * network of any other IPv6 address. Returns text such as `unknown` unchanged.
  * @param text an address, possibly with a port or a zone id from a proxy.
  */
 export function networkOf(text: string): string {

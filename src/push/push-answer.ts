@@ -9,7 +9,7 @@ export interface PushAnswer {
   readonly rejected: readonly Rejection[];
   /**
    * Warnings about the first 100 skipped or ambiguous local dates, or one warning that no element was accepted. A
-   * re-sent push may also get warnings about readings at rolled-up dates.
+   * re-sent push may also get warnings about readings that were not written, because their dates are rolled up.
    */
   readonly warnings: readonly PushWarning[];
   /** Zones applied to dates without an offset, for the header `Time-Zone` (R-A11). */

@@ -46,7 +46,7 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];
   const refused = metrics.counter({
     name: 'tidemark_pushes_turned_away_total',
-    help: 'Pushes that got status 503, by the resource that was full. queue: bytes waiting to be written. memory: bodies being read.',
+    help: 'Pushes that got status 503 because a resource was full, by resource. queue: bytes waiting to be written. memory: bodies being read.',
     labels: ['full'],
   });
   function one(name: string, help: string): Count {

@@ -48,8 +48,8 @@ export const TARGET_QUERY = declareQuery({ variableIds: idsParameter('Ids of the
 export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
 
 /**
- * Repairs the query of a URL: each later `?` before `operationId=` or `operationTimeoutSec=` becomes `&` (R-A3).
- * Returns the repaired query, or the unchanged URL if it has no query.
+ * Repairs the query of a URL: each later `?` directly before `operationId=` or `operationTimeoutSec=` becomes `&`
+ * (R-A3). Returns the repaired query from its first `?`, or the unchanged URL if it has no query.
  */
 export function repairAddress(address: string): string {
   const start = address.indexOf('?');

@@ -45,8 +45,8 @@ const REST = 3;
 const MAX_REST_MS = 30_000;
 const STEP_TIMEOUT_MS = 300_000;
 /**
- * Default of `settleSec`. An old history may arrive in parts. After a rollup, points at the rolled-up dates are
- * refused, so a rollup waits until all parts have probably arrived.
+ * Default of `settleSec`. An old history may arrive in parts. After a rollup, points between its first and last date
+ * are refused, so a rollup waits until all parts have probably arrived.
  */
 const SETTLE_SEC = 86_400;
 /** When a writer holds a variable's lock for longer than this, the run skips the variable; the next run tries again. */

@@ -3,6 +3,8 @@
  * - A read has a `timeZoneId`: this zone.
  * - The request concerns exactly one source: the zone of the source.
  * - Otherwise: UTC.
+ *
+ * The zone of the dates in answers, and of buckets, depends only on `timeZoneId`.
  */
 import type { Context } from 'hono';
 import type { Caller } from '../identity/caller/caller.ts';

@@ -80,7 +80,7 @@ const installation = z
     ...shape,
     storage: z.array(stored).nullable().meta({
       description:
-        'Disk space and number of stored points by account, at most 10 minutes old. Null during a measurement and after a failed measurement.',
+        'Disk space and number of stored points by account, at most 10 minutes old. Null while a measurement is still running and after a failed measurement.',
     }),
   })
   .meta({ id: 'Installation' });
@@ -89,7 +89,7 @@ export const INSTALLATION_OPERATION: Operation = {
   ...{ method: 'get', path: '/admin/operate', operationId: 'getInstallation', tag: 'Service', access: ADMINS },
   summary: 'Read the state of the whole installation',
   description:
-    'The call is cheap: it reads indexes and the newest rows. If the last measurement of storage is older than 10 minutes, the call starts a new measurement.',
+    'The call is cheap: it reads indexes and the newest rows. If the last measurement of storage is older than 10 minutes, the call starts a new measurement, which may continue in the background.',
   answers: [
     answersJson(
       'Connected roles, waiting work, recent runs, slowest scripts, busiest accounts, clients, signing keys and storage.',

@@ -26,11 +26,11 @@ const MAILS_WITH_SECRETS = ['temporary_password', 'password_reset'];
 export type WrittenLock = z.output<typeof lockSchema>;
 
 /**
- * Saves the fields in `written` to a user (§4.2).
+ * Saves only the fields in `written` to a user (§4.2).
  * @throws {DomainError} the errors of `lockTargetUser`, and:
  * - permission_denied: the role is above the caller's.
- * - conflict: the name or email address is taken, or callers change their own role.
- * - conflict: `written` has claims, features or sites, but the user belongs only to other accounts.
+ * - conflict: the name is taken, Keycloak has another user with the email address, or callers change their own role.
+ * - conflict: `written` has claims, features or sites, but the user is not a member of the caller's account.
  * - invalid_input: features or sites cannot be granted.
  * - dependency_unavailable: Keycloak fails.
  */
@@ -266,8 +266,8 @@ async function writeAccountParts(
 ): Promise<void> {
   const levels = [...(features ?? []), ...(secondaryAccesses ?? [])].filter(({ level }) => level !== 'None');
   const isGiven = [claims, levels, sites].some((part) => part && part.length > 0);
-  // An ADMIN may save a user of another account. Such a user has no claims, features or sites in this account, so there
-  // is nothing to remove.
+  // An ADMIN may save a user who is not a member of this account. Such a user has no claims, features or sites in this
+  // account, so there is nothing to remove.
   if (!target.accountIds.includes(accountId) && !isGiven) return;
   const { userId } = target;
   if (isGiven) assertMember(target, accountId);

@@ -142,8 +142,8 @@ interface Problem extends ErrorDetail {
 }
 
 /**
- * Checks the declaration like that of a new variable. So an input that no longer exists is a problem, even in the saved
- * declaration. Also reports syntax errors and warnings. Saves nothing and does not run the script.
+ * Checks the declaration like that of a new variable. So an input that no longer exists is a problem, even if the saved
+ * declaration has this input. Also reports syntax errors and warnings. Saves nothing and does not run the script.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];

@@ -24,8 +24,8 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
 /**
  * @param names the names that the script reads. When some begin with `inputVariables$`, only these inputs are checked.
  * @param path JSON path of the formula.
- * @returns at most one warning for each input. Example: the script groups by month, but the input's window may begin
- *   within a month.
+ * @returns at most one warning for each input. It names the first period by which the script groups and within which
+ *   the input's window may begin or end.
  */
 export function findPartialPeriods(
   { variables }: FormulaDeclaration,

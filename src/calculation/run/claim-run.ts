@@ -1,6 +1,7 @@
 /**
  * Claims runs. Only the session that holds the advisory lock of a variable may run the variable. If no session holds
- * the lock, a run in state Running counts as abandoned. The next claim of the variable ends this run.
+ * the lock, a run in state Running counts as abandoned. The next claim of the variable ends this run, and requests it
+ * again unless all attempts are used.
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';

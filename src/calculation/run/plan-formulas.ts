@@ -25,7 +25,8 @@ export interface PlannedFormula {
 /**
  * Plans the runs of the formulas that have a script (R-H1, R-H6). A formula runs in either of two cases:
  * - A changed date lies in the period of the formula.
- * - A changed date lies in the window that an input has at some date of the period.
+ * - A changed date lies in the window that an input has at some date of the period. If only this case applies, the
+ *   formula runs for one date: the date of the period that is nearest to the changed dates.
  */
 export function planFormulas(
   declaration: Declaration,

@@ -90,7 +90,7 @@ export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame
 
 /**
  * Decodes a script's result frame. Returns the status `output_size` when the result has more than `maxPoints` points.
- * Cuts messages, warnings and errors to `maxTextBytes` bytes each.
+ * Cuts the lists of messages, warnings and errors to `maxTextBytes` bytes each.
  * @throws FrameError when the bytes are not exactly one result frame.
  */
 export function decodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame {

@@ -79,8 +79,9 @@ const STOP_LOOPS = `${CHANGES}
   returning id`;
 
 /**
- * SQL of the range of a run. The transaction must hold `point_gate`: otherwise a chunk that is compressed meanwhile
- * would look empty.
+ * SQL of the range of a run of `variable`. The range begins at the given first date, or else at the first point of the
+ * inputs, or else now. The transaction must hold `point_gate`: otherwise a chunk that is compressed meanwhile would
+ * look empty.
  * @param begin SQL of the first date, followed by a comma; empty when no first date is given.
  * @param end SQL of the last date.
  */
@@ -202,8 +203,8 @@ async function requestDependents(
 }
 
 /**
- * Requests a run of every variable that reads a changed form value (R-H5). A database trigger has noted these variables
- * in `form_change`.
+ * Requests a run of every variable that a changed form value triggers (R-H5). A database trigger has noted these
+ * variables in `form_change`.
  */
 async function requestFormReaders(
   transaction: Transaction,

@@ -50,7 +50,7 @@ export function nextInstant(cron: string, timeZoneId: string, afterMillis: numbe
   return openCron(cron, timeZoneId).nextRun(new Date(afterMillis))?.getTime();
 }
 
-/** @returns up to `count` instants of the cron expression after `afterMillis`, in milliseconds (R-H5). */
+/** @returns the next instants of the cron expression after `afterMillis`, at most `count`, in milliseconds (R-H5). */
 export function nextInstants(cron: string, timeZoneId: string, afterMillis: number, count: number): readonly number[] {
   return openCron(cron, timeZoneId)
     .nextRuns(count, new Date(afterMillis))

@@ -114,8 +114,8 @@ export class FairQueue {
   }
 
   /**
-   * @returns a run or preview that must give back a borrowed slot, if there is one. The caller must stop the run or
-   *   preview, and call `end`.
+   * @returns a run or preview that must give back a borrowed slot, if there is one. The next call returns another one.
+   *   The caller must stop the run or preview, and call `end`.
    */
   takeBack(): Turn | undefined {
     if (!this.isSqueezed()) return undefined;

@@ -7,7 +7,7 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 
 /**
- * A calculator holds at most this many waiting turns of one account and urgency. Further turns stay in Redis for all
+ * A calculator that holds this many waiting turns of one account and urgency leaves further turns in Redis for all
  * calculators.
  */
 const MAX_HELD = 64;

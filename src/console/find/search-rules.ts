@@ -18,8 +18,8 @@ export function isExpression(text: string): boolean {
 }
 
 /**
- * @returns the customFilter for the text of a search. If the text is not an expression, each word must occur in at
- *   least one field.
+ * @returns the customFilter for the text of a search. An expression is returned unchanged. For any other text, each
+ *   word must occur in at least one field.
  */
 export function toFilter(text: string, kind: ElementKind): string {
   if (isExpression(text)) return text;

@@ -79,7 +79,7 @@ async function writePayload(
 
 /**
  * Finds the subject of an error message that ends with STORABLE_RULE.
- * @returns the first name in `params` whose value the database cannot store, or the word `parameters`.
+ * @returns the first name in `params` whose value the database cannot store; if there is none, the word `parameters`.
  */
 function findUnstorable({ params = {} }: Pick<AdapterPayload, 'params'>): string {
   return Object.keys(params).find((name) => !isStorableJson(params[name])) ?? 'parameters';

@@ -36,8 +36,8 @@ const RESET_PERIOD_SEC = 900;
 const FORGOT_MIN_MS = 300;
 
 /**
- * Queues an email to each user that `username` refers to, within the limit of MAX_RESETS (R-B11). The answer waits for
- * FORGOT_MIN_MS, so that its delay does not reveal whether a user exists.
+ * Queues an email to each user that `username` refers to, within the limit of MAX_RESETS (R-B11). The answer and its
+ * delay must not reveal whether a user exists, so the answer waits for FORGOT_MIN_MS.
  */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);

@@ -31,7 +31,8 @@ export function columnBytes(item: unknown): number {
 /**
  * Yields the items of `start` in order. `start` gets a signal that aborts when `signal` aborts or the consumer stops
  * early.
- * @throws the error of `start`, after the items that precede the error.
+ * @throws the error of `start`, after the items that precede the error. After `signal` aborts, this is usually the
+ *   reason of `signal`.
  */
 export async function* readAhead<Item>(
   start: (signal: AbortSignal) => AsyncIterable<Item>,

@@ -1,7 +1,7 @@
 /**
  * Divides the connections of a pool among accounts (R-A14), so that requests of one account cannot take all. For its
- * first connection, a request takes a permit of its account. Further connections need no permit, so that requests
- * cannot deadlock. Background work needs no permit.
+ * first connection, a request takes a permit of its account. While it holds a connection, further connections need no
+ * permit, so that requests cannot deadlock. Background work needs no permit.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Connection, Database } from '../database/database.ts';

@@ -133,7 +133,8 @@ export async function compressChunk(connection: Connection, name: string): Promi
 
 /**
  * Compresses a chunk into its table of compressed data.
- * @returns the quoted name of this table if the table existed before and can have dead rows; otherwise undefined.
+ * @returns the quoted name of this table if the table existed before; otherwise undefined. Only a table that existed
+ *   before can have dead rows.
  */
 async function compress(transaction: Transaction, name: string): Promise<string | undefined> {
   const { rows } = await transaction.query(SET_BATCH_ROWS, [name]);

@@ -84,7 +84,8 @@ function conditionOf(selection: PointSelection): string | undefined {
 
 /**
  * Returns an SQL condition for a read with a horizon. The condition is true for history cuts after the earliest state
- * that the read uses: the state for the first date of the period.
+ * that the read uses: the state for the first date of the period. If the period has no start, the condition is true for
+ * every cut.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';

@@ -78,8 +78,8 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Deletes surplus versions. For each variable, returns the instant at which the newest deleted version was superseded
-// (R-F9). Null: this write superseded the version.
+// Deletes surplus versions. For each variable, returns the last instant at which a deleted version was superseded; the
+// variable's states are complete from then on (R-F9). Null: this write superseded a deleted version.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date

@@ -81,7 +81,7 @@ export interface SmallPushServices extends SmallPushParts {
   readonly findCachedCaller: FindCachedCaller;
   /**
    * Counts a push of a user against the rate limit.
-   * @returns false when the user exceeds the limit; the app then refuses the push.
+   * @returns false when the user exceeds the limit; the app then answers the push.
    */
   readonly countPush: (userId: string) => boolean;
   /** Records the duration of an answered request, in seconds. */

@@ -42,8 +42,8 @@ export interface TakenBatches {
 
 /**
  * Locks the next batches of an account, in the order of acceptance, until the end of the transaction. Leaves out
- * batches that another transaction has locked, and later batches with the same variables (R-D6). Takes either only
- * small batches or only large batches.
+ * batches that another transaction has locked, and later batches that share a variable with them (R-D6). Takes either
+ * only small batches (SMALL_BATCH_ROWS) or only large batches.
  * @param maxRows maximum number of readings of all locked batches together; a single batch may have more.
  * @param isSmallOnly true to skip large batches.
  * @throws {Error} when the database returns no row.

@@ -59,8 +59,8 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 
 /**
  * Finds a zone by IANA or Windows name, in any letter case (R-C9).
- * @returns the IANA name to store; undefined for an unknown zone. A well-spelled IANA name is kept, because the
- *   runtime's name for the zone can be outdated (Asia/Calcutta for Asia/Kolkata).
+ * @returns the IANA name to store; undefined for an unknown zone. An IANA name that is spelled as in the tz database
+ *   and not all in capitals is kept. The runtime's name for the zone can be outdated (Asia/Calcutta for Asia/Kolkata).
  */
 export function findTimeZone(name: string): string | undefined {
   // Intl also accepts offsets such as +01:00; R does not accept them.

@@ -181,7 +181,7 @@ function addFormHelp(sheet: Excel.Worksheet): void {
 
 /**
  * Finds the cells of another sheet that `member` can refer to, such as the names of the sites.
- * @returns the range of these cells; undefined when there are none.
+ * @returns the range of these cells; undefined when `member` does not refer to another sheet.
  */
 function entered(kind: KindName, member: string): string | undefined {
   const from = (sheet: KindName, column: string): string => {

@@ -76,6 +76,7 @@ function collect({ rows: wanted, count }: Wanted) {
 /**
  * Writes a cell as text. A date is written without a zone, because a workbook has no zones. read-excel-file returns
  * some whole seconds one millisecond too early, so the millisecond is added.
+ * @returns the text. A date has milliseconds only when they are not 0.
  */
 export function cellText(cell: unknown): string {
   if (cell === null || cell === undefined) return '';

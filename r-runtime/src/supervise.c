@@ -200,7 +200,7 @@ static void relay(struct run *r) {
 
 /*
  * The client gets the result if the run exceeded no limit. If the run was interrupted at a limit, the client gets R's
- * report about this.
+ * report about this, if R made one.
  */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);

@@ -141,7 +141,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       {
         status: 200,
         description:
-          'Row errors in file order, with the columns `row`, `code` and `message`. CSV by default; `format` or `Accept` selects xlsx. The list omits rejected rows whose dates are rolled up; `warnings` of the file reports these rows.',
+          'Row errors in file order, with the columns `row`, `code` and `message`. CSV by default; `format` or `Accept` selects xlsx. The list omits rows that were rejected because their dates are rolled up; `warnings` of the file reports these rows.',
         types: { 'text/csv': z.string(), [XLSX_TYPE]: bytes(XLSX_TYPE) },
         headers: DOWNLOAD,
       },

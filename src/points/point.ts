@@ -17,7 +17,7 @@ export interface PointEntry {
   readonly tagSetId: number;
 }
 
-/** The range of one variable's dates that a write or a removal changed. */
+/** The first and the last date of one variable's points that a write or a removal changed. */
 export interface WrittenRange {
   readonly variableId: number;
   readonly fromMicros: Micros;

@@ -42,8 +42,7 @@ const state = z
         'Date before which rollups have replaced raw points; for an account, the latest such date of its variables. Null when no variable has been rolled up.',
     }),
     refusedPointCount: count.meta({
-      description:
-        'Number of new points that were not written, because the points of their dates have already been rolled up.',
+      description: 'Number of new points that were not written, because rollups already cover their dates.',
     }),
     lastRefusedDate: instantSchema.nullable(),
   })

@@ -106,8 +106,8 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 }
 
 /**
- * Previews the policy of the query parameters. Without `keepRawYears`, previews the saved policy; `rollup` and
- * `timeZoneId` replace values of the saved policy.
+ * Previews the policy of the query parameters. Without `keepRawYears`, previews the saved policy, which must exist;
+ * `rollup` and `timeZoneId` replace values of the saved policy.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

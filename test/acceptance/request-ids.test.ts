@@ -115,7 +115,7 @@ describe('request ids: log lines (R-A10)', () => {
   });
 });
 
-test('request ids: no pushed value, script, token, client secret or password appears in the log (R-K4)', () => {
+test('request ids: no pushed value, script, token, client secret or password appears in the log of the tests above (R-K4)', () => {
   for (const secret of [String(VALUE), 'inputVariables', api.token ?? 'no token', CLIENT.secret, PASSWORD]) {
     expect(roles.log()).not.toContain(secret);
   }

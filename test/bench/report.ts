@@ -6,9 +6,7 @@ import { writeFileSync } from 'node:fs';
 
 export interface Figure {
   readonly name: string;
-  /**
-   * Text printed after the ratio. It names the measurement to which the ratio refers, for example `of raw COPY BINARY`.
-   */
+  /** Text printed after the ratio. It names the limit, for example `of raw COPY BINARY`. */
   readonly ratioOf: string;
   /** Median of the ratios of all rounds. */
   readonly ratio: number;

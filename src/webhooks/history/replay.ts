@@ -35,8 +35,8 @@ export interface ReplayServices {
 }
 
 /**
- * Plans an immediate new attempt to deliver the message of a history entry (R-I5). Locks the webhook, so nothing else
- * can plan a replay or a retry of the message meanwhile.
+ * Plans an immediate new attempt to deliver the message of a history entry (R-I5). Locks the webhook until the
+ * transaction ends, so nothing else can plan a replay or a retry of the message meanwhile.
  * @returns the new history entry, whose state is Pending.
  * @throws {DomainError}
  * - not_found: the account has no such webhook, or the webhook has no such entry.

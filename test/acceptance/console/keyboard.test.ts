@@ -27,8 +27,9 @@ beforeAll(async () => {
 afterAll(() => stack?.close());
 
 /**
- * A script that runs in the page. `walk.stop()` returns the name and the problems of the focused control. The check of
- * its look includes the elements around it, because they draw a control such as a checkbox.
+ * A script that runs in the page. `walk.stop()` returns the name of the focused control (null when the focus has left
+ * the content) and the problems of this and the previous control. The check of a control's look includes the elements
+ * around it, because they draw a control such as a checkbox.
  */
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');

@@ -1,6 +1,7 @@
 /**
  * Measures the delays of a role process's event loop. The bench loads this file into the process (`--import`). At each
- * SIGUSR2, the process writes the delays since the previous SIGUSR2 to EVENT_LOOP_FILE.
+ * SIGUSR2, the process writes the 99th percentile and the maximum of the delays since the previous SIGUSR2 to
+ * EVENT_LOOP_FILE.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';

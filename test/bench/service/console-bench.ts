@@ -236,7 +236,8 @@ async function growth(page: Page, http: string, api: ApiClient, variableId: numb
 
 /**
  * @param minutes duration of the measurement.
- * @returns the times at which figures are printed, in minutes after the start.
+ * @returns the times at which figures are printed, in minutes after the start: only the end if `minutes` is less than
+ *   2.
  */
 function minutesOfReport(minutes: number): readonly number[] {
   if (minutes < 2) return [minutes];

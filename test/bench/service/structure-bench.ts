@@ -119,7 +119,10 @@ async function benchPages(
   return figures;
 }
 
-/** Sends a GET request without `Accept-Encoding`, so that the answer is not compressed. The rows of the SELECT with which the bench compares it are not compressed either. */
+/**
+ * Sends a GET request without `Accept-Encoding`, so that the answer is not compressed. The rows of the compared SELECT
+ * are not compressed either.
+ */
 function getJson(url: string, agent: http.Agent, token: string): Promise<readonly unknown[]> {
   return new Promise((resolve, reject) => {
     const request = http.get(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {

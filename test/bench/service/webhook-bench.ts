@@ -1,6 +1,6 @@
 /**
- * Compares the deliverer with a bare loop that only signs and posts the same bodies, in messages per second. The
- * receivers run in a process of their own.
+ * Compares the deliverer with a bare loop that only signs and posts the same bodies over as many persistent
+ * connections, in messages per second. The receivers run in a process of their own.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

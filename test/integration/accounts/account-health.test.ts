@@ -43,7 +43,7 @@ async function addVariable(name: string, lastPoint: string | null, more: Record<
 }
 
 describe('account health: silent variables', () => {
-  it('a variable is silent when it has had no point for `silentAfterHours` or for three steps of its granularity, whichever is longer (R-C6)', async () => {
+  it('a variable is silent when its last point is older than `silentAfterHours` and than three steps of its granularity (R-C6)', async () => {
     const before = (await read()).variables;
     const silent = await addVariable('silent', '-25 hours');
     await addVariable('late today', '-5 hours');

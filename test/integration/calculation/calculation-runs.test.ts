@@ -177,7 +177,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a request for other dates that is made %s the repetition waits until the pause of the repetition ends (R-H5)',
+    'a request for other dates that is made %s the abandoned run is requested again waits for the same pause (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

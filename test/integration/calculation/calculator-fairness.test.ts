@@ -236,7 +236,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('when a request for sample data fails, the error names the size limit, or the dates for which no formula exists (R-H9)', async () => {
+  test('sample data: the error names the size limit if R returns no data, and the dates if no formula is valid (R-H9)', async () => {
     start();
     const { signal } = new AbortController();
     const variableId = await addVariable(store.accountId);

@@ -91,8 +91,8 @@ async function read({ variableId }: World, reader: Reader, count: number): Promi
 }
 
 /**
- * Moves all stored times back by `hours`, then merges the rewrite records. A negative `hours` acts like a clock that
- * was set back.
+ * Moves the times of all writes and the readers' positions back by `hours`, then merges the rewrite records. A negative
+ * `hours` acts like a clock that was set back.
  */
 async function pass({ variableId, readers }: World, hours: number): Promise<void> {
   const columns = {

@@ -189,7 +189,7 @@ describe('listings: many rows from a process with a small heap', () => {
   });
 
   test.each(listings.map((listing) => [listing.operationId, listing] as const))(
-    '%s returns all rows, or a page of the maximum size (R-A14)',
+    '%s returns all rows or, if its page size is limited, a page of this size (R-A14)',
     async (operationId, { path, query }) => {
       const walk: Walk = walks[operationId] ?? { path, rows: 'few' };
       const isPaged = Object.keys(query?.parameters ?? {}).find((name) => /itemsPerPage$/i.test(name));

@@ -66,7 +66,7 @@ describe('identity: POST /account/user/create', () => {
     await api.manager.put('/account', { language: 'en' });
   });
 
-  it('null counts as absent for id, user name, roles, claims, sites, features and business keys (§4.2, R-C2)', async () => {
+  it('when a user is created or changed, null counts as absent for id, user name, roles, claims, sites, features and business keys (§4.2, R-C2)', async () => {
     const none = {
       id: null,
       userName: null,

@@ -103,7 +103,7 @@ test('readme: except for npm commands, every shell block succeeds in sh and in b
   }
 }, 60_000);
 
-test('tour (src/local/TOUR.md): after the readme, every shell block of the tour succeeds, except for npm commands', async () => {
+test('tour (src/local/TOUR.md): after the readme, every shell block of the tour succeeds, except for npm commands; the API answers one error', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

@@ -252,7 +252,7 @@ describe('points: empty buckets', () => {
     expect(await sums(`fill=${fill}&pagingOrder=DESC`)).toEqual([[5, 51], ...gap.toReversed(), [2, 21], [1, 10]]);
   });
 
-  test('with `fill`, the answer also has empty buckets before the first and after the last point (R-G1)', async () => {
+  test('with `fill`, `from` and `to`, the answer also has empty buckets before the first and after the last point (R-G1)', async () => {
     const bounds = 'from=2026-03-01T00:00:00Z&to=2026-03-01T07:00:00Z';
     const inner = [
       [1, 10],

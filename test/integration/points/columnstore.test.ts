@@ -240,8 +240,8 @@ it('points: new points in a compressed chunk are counted, even by query plans th
     };
     await session.query('set plan_cache_mode = force_generic_plan');
     expect(await count(corrected)).toBe(24);
-    // This statement decompresses points of the chunk. TimescaleDB before 2.22 then keeps cached plans that miss the
-    // decompressed points.
+    // This statement decompresses points of the chunk. TimescaleDB before 2.22 then keeps cached plans that miss all
+    // uncompressed points of the chunk.
     await store.database.query('delete from point where variable_id = $1 and date > to_timestamp($2::float8 / 1e6)', [
       corrected,
       DAY,

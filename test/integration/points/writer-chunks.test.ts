@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => store?.close());
 
 /**
- * Writes points under a lock. History chunks cannot be created in advance because of the lock, so the write creates
- * them.
+ * Writes points while a lock prevents the creation of history chunks in advance. After the lock is released, the write
+ * creates the chunks.
  */
 async function writeWithoutChunks(variableId: number, points: readonly WrittenPoint[]): Promise<void> {
   const attempts = async () => {

@@ -47,8 +47,8 @@ async function answerOf(query: string, raw: string, headers: Record<string, stri
 }
 
 /**
- * Starts a server with the handler of small pushes. All other pushes go to an app that answers 202 with the body of the
- * request.
+ * Starts a server with the handler of small pushes. Pushes that this handler does not take go to an app that answers
+ * 202 with the body of the request.
  */
 async function openHandler(isWithinRate = true) {
   const { database, dictionary, metrics, log, findCachedCaller } = api.parts;

@@ -145,7 +145,7 @@ describe('reading: the origins of versions', () => {
 
 /**
  * Pushes, each with the variables that it writes. Several pushes may become one operation only if `isPlain` is true for
- * all of them.
+ * all of them and one user sent all of them.
  */
 const pushes = fc.array(
   fc.record({

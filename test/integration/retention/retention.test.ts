@@ -315,7 +315,7 @@ describe('retention: after the job has deleted all points older than the boundar
     expect((await metadataOf({ variableIds: [variableId] })).get('raw-from')).toEqual([item]);
   });
 
-  test('a gRPC read of two variables can get both `history-from` and `raw-from` (R-F9)', async () => {
+  test('gRPC sends both `history-from` and `raw-from` if one variable has removed versions and another has rolled-up points (R-F9)', async () => {
     const cutId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) {
       await manager.post('/api/data', [{ variableId: cutId, data: [{ date: boundary, value }] }]);

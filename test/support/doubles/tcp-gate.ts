@@ -8,8 +8,8 @@ export interface TcpGate {
   shut(): Promise<void>;
   open(): Promise<void>;
   /**
-   * Keeps the existing connections, but forwards nothing more on them. `freeze('answers')` stops only the answers of
-   * the service.
+   * Keeps the existing connections, but forwards nothing more on them; new connections work. `freeze('answers')` stops
+   * only the answers of the service.
    */
   freeze(only?: 'answers'): void;
   /**

@@ -54,7 +54,7 @@ describe('points: gap filling', () => {
     },
   );
 
-  test('when no bucket is found, only a period with a start and an end is filled (R-G1)', () => {
+  test('when no bucket is found, only a non-empty period with a start and an end is filled (R-G1)', () => {
     expect(pairs(fill([], { fill: 'previous', order: 'ASC', first: 1, last: 2 }))).toEqual([
       [1, none],
       [2, none],

@@ -94,7 +94,7 @@ function expectedRows(elements: readonly Element[]): Row[] {
 }
 
 describe('push: encoded readings', () => {
-  it('a date without a time of day becomes the first instant of the day (R-A11, R-D4)', () => {
+  it('a date without a time of day becomes the first instant of the day, even if midnight occurs twice or never (R-A11, R-D4)', () => {
     const dates = ['2026-03-08', '2026-11-01', '2026-11-01T00:00:00'];
     const data = dates.map((date, value) => ({ date, value }));
     const parsed = parsePush([{ variableId: 1, data }], { maxElements: 1, maxReadings: 3 });

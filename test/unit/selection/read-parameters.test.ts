@@ -41,7 +41,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   );
 
   test.each(PARAMETERS)(
-    'the absent parameter %s is an empty list, or has the default of the schema',
+    'the absent parameter %s is an empty list if its schema is a list, otherwise the default of the schema',
     (_, parameter) => {
       const { default: fallback, type } = schemaOf(parameter);
       expect(read(parameter)).toEqual(type === 'array' ? [] : fallback);

@@ -56,8 +56,8 @@ export function VersionBar(props: VersionBarProps) {
 }
 
 /**
- * @returns the two sides of a new comparison: the two newest labels or, if there are fewer than two, the slider's first
- *   instant and the latest state.
+ * @returns the two sides of a new comparison: the second newest and the newest label. With fewer than two labels: the
+ *   slider's first instant (the latest state if the slider has none) and the latest state.
  */
 function firstComparison(
   labels: readonly string[],

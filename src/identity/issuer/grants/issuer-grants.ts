@@ -170,10 +170,12 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
 }
 
 /**
- * Decides the user and the account of a token (R-B4). A requested account has priority over `keptAccountId`.
+ * Decides the user and the account of a token (R-B4). The account is the requested account, else `keptAccountId`, else
+ * the choice of `findTokenUser`.
  * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined if neither is used.
  * @throws invalid_request when the requested account is not a number.
- * @throws invalid_grant when this user must not get a token for the account.
+ * @throws invalid_grant when the user is unknown or locked, has no access to the account, or is in no account. With
+ *   `actor`: also when the user is an ADMIN. Without `actor`: also when the password is temporary.
  */
 export async function getHolder(
   { database, clock }: GrantContext,

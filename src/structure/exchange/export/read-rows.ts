@@ -45,8 +45,8 @@ const OF_SITES: Readonly<Record<KindName, (parameter: string) => string>> = {
 /**
  * Yields the rows that the caller may read, in the order in which a document contains them.
  * @param transaction holds the snapshot; no other query can use the transaction until the iteration ends.
- * @param siteIds ids of the sites to yield, with everything that the sites contain or use. When `siteIds` is empty, all
- *   rows are yielded.
+ * @param siteIds ids of the sites to yield, with their sources and variables, and the catalogue entries and forms that
+ *   they use. When `siteIds` is empty, all rows are yielded.
  */
 export async function* readRows(
   services: RowServices,

@@ -1,6 +1,6 @@
 /**
- * `node import-process.ts ACCOUNT …`, with DATABASE_URL: processes the oldest waiting import of each account, all at
- * the same time. Tests kill this process, or limit its heap.
+ * `node import-process.ts ACCOUNT …`, with DATABASE_URL: processes the oldest waiting import of each given account, all
+ * at the same time. Tests kill this process, or limit its heap.
  */
 import { openDeclarations } from '../../../../src/calculation/declaration/save-declaration.ts';
 import { openDatabase } from '../../../../src/platform/database/database.ts';

@@ -1,8 +1,8 @@
 /**
  * A control group for a bwrap container. With the control group, the kernel limits all runs of the container together.
- * The control group is optional, because rlimits and supervisors limit each run anyway. Who can create it:
- * - cgroup version 1: only root
- * - cgroup version 2: only a process in the root group of the machine
+ * The control group is optional, because rlimits and supervisors limit each run anyway. These processes can create it:
+ * - on cgroup version 1: only processes of root
+ * - on cgroup version 2: only processes in the root group of the machine
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

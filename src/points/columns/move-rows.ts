@@ -13,7 +13,7 @@ import { type Connection, inTransaction } from '../../platform/database/database
 const ROWS_OF_PAGE = 120;
 /** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */
 const PAGES_OF_STEP = 100;
-/** Rows are moved only if the table has at least about this factor times the pages that its rows need. */
+/** Rows are moved only if the table has more pages than its rows need, by about this factor. */
 const WORTHWHILE = 1.2;
 /** Maximum number of rounds. A round may move rows to other last pages, so another round may be needed. */
 const MAX_ROUNDS = 3;

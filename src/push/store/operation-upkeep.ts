@@ -24,8 +24,8 @@ export async function announceLateOperations(database: Database): Promise<boolea
 const ORIGINS_PER_PASS = 10_000;
 
 /**
- * Deletes old rows of `write_origin`: of pushes after `days` days, and of files after `fileDays` days. One call deletes
- * a limited number of rows.
+ * Deletes old rows of `write_origin`: rows of pushes that are older than `days` days, and rows of files that are older
+ * than `fileDays` days. One call deletes a limited number of rows.
  * @returns the number of deleted rows; 0 when no row is left to delete.
  */
 export async function purgeOldOrigins(database: Database, days: number, fileDays: number): Promise<number> {

@@ -18,16 +18,18 @@ const WORTHWHILE = 1.2;
 /** Maximum number of rounds. A round may move rows to other last pages, so another round may be needed. */
 const MAX_ROUNDS = 3;
 const LOCK_TIMEOUT = `set local lock_timeout = '200ms'`;
-const LOCK_NOT_AVAILABLE = '55P03';
+/** SQLSTATE lock_not_available: another session held a lock on the chunk for longer than `lock_timeout`. */
+export const LOCK_NOT_AVAILABLE = '55P03';
 
 const SIZE = (name: string) => `
   select (select count(*) from ${name})::float8 as rows,
          (pg_relation_size($1::regclass) / current_setting('block_size')::int)::float8 as pages`;
 
 /**
- * Moves rows out of the last pages of a chunk and vacuums the chunk. Stops early when the chunk is in use.
+ * Moves rows out of the last pages of a chunk and vacuums the chunk.
  * @param name quoted name of the chunk's table. The chunk must be uncompressed and already vacuumed.
  * @returns the number of rows moved.
+ * @throws {DatabaseError} LOCK_NOT_AVAILABLE when the chunk is in use. Rows that were already moved stay moved.
  */
 export async function moveRows(connection: Connection, name: string): Promise<number> {
   let moved = 0;
@@ -38,36 +40,31 @@ export async function moveRows(connection: Connection, name: string): Promise<nu
     if (pages <= needed * WORTHWHILE + 1) break;
     const ofRound = await moveTail(connection, name, needed, pages);
     moved += ofRound;
-    await connection.query(`vacuum (truncate, skip_locked) ${name}`);
+    await connection.query(`vacuum (truncate) ${name}`);
     if (ofRound === 0) break;
   }
   return moved;
 }
 
 /**
- * Moves the rows of page `first` and of all later pages, beginning with the last page. Stops early when the chunk is in
- * use.
+ * Moves the rows of page `first` and of all later pages, beginning with the last page.
  * @returns the number of rows moved.
+ * @throws {DatabaseError} LOCK_NOT_AVAILABLE when the chunk is in use.
  */
 async function moveTail(connection: Connection, name: string, first: number, end: number): Promise<number> {
   let moved = 0;
   for (let to = end; to > first; to -= PAGES_OF_STEP) {
     const from = Math.max(first, to - PAGES_OF_STEP);
-    try {
-      moved += await inTransaction(connection, async (transaction) => {
-        await transaction.query(LOCK_TIMEOUT);
-        // Locks out writers, because a writer could not find a row again after the move.
-        await transaction.query(`lock table ${name} in share row exclusive mode`);
-        const { rowCount } = await transaction.query(
-          `with moved as (delete from ${name} where ctid >= '(${from},0)'::tid and ctid < '(${to},0)'::tid returning *)
-           insert into ${name} select * from moved`,
-        );
-        return rowCount ?? 0;
-      });
-    } catch (error) {
-      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
-      return moved;
-    }
+    moved += await inTransaction(connection, async (transaction) => {
+      await transaction.query(LOCK_TIMEOUT);
+      // Locks out writers, because a writer could not find a row again after the move.
+      await transaction.query(`lock table ${name} in share row exclusive mode`);
+      const { rowCount } = await transaction.query(
+        `with moved as (delete from ${name} where ctid >= '(${from},0)'::tid and ctid < '(${to},0)'::tid returning *)
+         insert into ${name} select * from moved`,
+      );
+      return rowCount ?? 0;
+    });
   }
   return moved;
 }

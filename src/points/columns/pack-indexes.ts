@@ -5,7 +5,7 @@
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
 import type { Log } from '../../platform/log.ts';
-import { moveRows } from './move-rows.ts';
+import { LOCK_NOT_AVAILABLE, moveRows } from './move-rows.ts';
 
 /** Lock class of the lease for packing. Only the process that holds the lease packs chunks. */
 const LOCK_CLASS = 0x7061_636b;
@@ -62,7 +62,7 @@ export interface PackSettings {
   readonly rewrittenQuietSec: number;
 }
 
-/** Packs the chunks that are due. @returns the number of packed chunks. */
+/** Packs the chunks that are due, and skips chunks that are in use. @returns the number of packed chunks. */
 export async function packIndexes(
   database: Database,
   { quietSec, rewrittenQuietSec }: PackSettings,
@@ -75,7 +75,10 @@ export async function packIndexes(
     for (const chunk of rows) {
       if (isStopped()) break;
       const startMs = performance.now();
-      await packChunk(connection, chunk);
+      if (!(await packChunk(connection, chunk))) {
+        log.info({ chunk: chunk.name }, 'did not pack a chunk, because it is in use; a later call packs it');
+        continue;
+      }
       count += 1;
       log.info(
         { chunk: chunk.name, durationMs: Math.round(performance.now() - startMs) },
@@ -90,11 +93,15 @@ export async function packIndexes(
   return count ?? 0;
 }
 
-async function packChunk(connection: Connection, { chunkId, name, writeCount }: DueChunk): Promise<void> {
+/**
+ * @returns false when a lock on the chunk was not available in time, for example because of an autovacuum. The chunk
+ *   then stays due.
+ */
+async function packChunk(connection: Connection, { chunkId, name, writeCount }: DueChunk): Promise<boolean> {
   await connection.query(LIMITS);
   try {
     // Removes dead rows, so that the rebuilt indexes have no entries for these rows.
-    await connection.query(`vacuum (truncate, skip_locked) ${name}`);
+    await connection.query(`vacuum (truncate) ${name}`);
     const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
@@ -102,6 +109,10 @@ async function packChunk(connection: Connection, { chunkId, name, writeCount }: 
     // PostgreSQL's statistics include them immediately too.
     if (moved > 0) await connection.query('select pg_stat_force_next_flush()');
     await connection.query(NOTE_PACKED, [chunkId, writeCount + 2 * moved]);
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+    return false;
   } finally {
     await connection.query(RESET_LIMITS);
   }

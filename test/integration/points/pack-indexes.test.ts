@@ -1,5 +1,6 @@
 /** Packing of an uncompressed chunk: rows move out of its last pages, and its indexes are rebuilt. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { compressChunks } from '../../../src/points/columns/compress-chunks.ts';
 import { packIndexes } from '../../../src/points/columns/pack-indexes.ts';
@@ -39,6 +40,15 @@ async function tableBytes(chunk: string): Promise<number> {
   return rows[0]?.bytes ?? Number.NaN;
 }
 
+/** @returns the recorded number of inserted and deleted rows of a chunk. */
+async function writesOf(chunk: string): Promise<number> {
+  const { rows } = await store.database.query<{ writes: number }>(
+    'select write_count::int as writes from point_chunk_activity join point_chunks() using (chunk_id) where name = $1',
+    [chunk],
+  );
+  return rows[0]?.writes ?? 0;
+}
+
 async function settingsOf(chunk: string): Promise<readonly string[]> {
   const { rows } = await store.database.query<{ options: string[] | null }>(
     'select reloptions as options from pg_class where oid = $1::regclass',
@@ -47,8 +57,10 @@ async function settingsOf(chunk: string): Promise<readonly string[]> {
   return rows[0]?.options ?? [];
 }
 
+const recordWrites = () => compressChunks(store.database, { quietSec: 3600, settleSec: 3600 }, log);
+
 const pack = async (quietSec: number, rewrittenQuietSec = 3600): Promise<number> => {
-  await compressChunks(store.database, { quietSec: 3600, settleSec: 3600 }, log);
+  await recordWrites();
   return packIndexes(store.database, { quietSec, rewrittenQuietSec }, log);
 };
 
@@ -65,17 +77,20 @@ const packUntil = async (count: number, quietSec: number, rewrittenQuietSec: num
   expect(await pack(quietSec, rewrittenQuietSec)).toBe(0);
 };
 
+/** Writes `POINTS` points, one per minute. Later calls with another `base` revise every point. */
+async function writeAll(variableId: number, base: number): Promise<void> {
+  const points = Array.from(
+    { length: POINTS },
+    (_, minute): WrittenPoint => [START + minute * 60_000_000, base + minute],
+  );
+  await store.write(variableId, points);
+}
+
 describe('points: the indexes of a chunk that is not compressed', () => {
-  it('after a revision of all points of the chunk, the indexes are rebuilt exactly once (R-F5)', async (test) => {
+  it('after a revision of all points of the chunk, the indexes are rebuilt exactly once, and not while a write is open (R-F5)', async (test) => {
     if (inject('isInColumns')) test.skip('in this test run, the point store compresses every chunk immediately');
     const variableId = await store.addVariable({ isVersioned: true });
-    const write = (base: number) =>
-      store.write(
-        variableId,
-        Array.from({ length: POINTS }, (_, minute): WrittenPoint => [START + minute * 60_000_000, base + minute]),
-      );
-    await write(1);
-    await write(2);
+    for (const base of [1, 2]) await writeAll(variableId, base);
     const [current, history] = [await chunkOf('point'), await chunkOf('point_version')];
     const before = await Promise.all([current, history].map(indexBytes));
     expect(await tableBytes(current)).toBeGreaterThan(130);
@@ -93,6 +108,15 @@ describe('points: the indexes of a chunk that is not compressed', () => {
     await store.database.query(
       `update pg_index set indisvalid = false where indexrelid = '_timescaledb_internal.left_over'::regclass`,
     );
+    // The chunk is due for packing only when the statistics of the writes have arrived.
+    await eventually('the recorded writes', async () => {
+      await recordWrites();
+      return (await writesOf(current)) >= 3 * POINTS;
+    });
+    await withTransaction(store.database, async (transaction) => {
+      await transaction.query(`lock table ${current} in row exclusive mode`);
+      expect(await pack(3600, 0)).toBe(0);
+    });
     // This call packs only chunks whose rows were replaced. The history chunk only got new rows, so it is not packed.
     await packUntil(1, 3600, 0);
     expect(before[0]).toBeGreaterThan(50);

@@ -128,7 +128,7 @@ function createProvider(context: Context, keys: IssuerKeys, log: Log): Provider 
   provider.use(answerScopeNames);
   provider.use(userinfo(context));
   provider.use(issuerPages(context, provider));
-  logErrors(provider, log);
+  handleErrors(provider, log);
   return provider;
 }
 
@@ -189,10 +189,12 @@ async function passOnFailures(ctx: KoaContextWithOIDC, next: () => Promise<void>
   }
 }
 
-function logErrors(provider: Provider, log: Log): void {
-  provider.on('server_error', (ctx: KoaContextWithOIDC, error: Error) =>
-    log.error({ err: error, requestId: ctx.get('x-request-id') || undefined }, 'the token issuer failed'),
-  );
+/**
+ * Logs refused token requests, and hands unexpected errors, for example of the database, to the app that mounts the
+ * issuer. The app logs them, and answers 503 when a dependency is unavailable (R-A5); oidc-provider would answer 500.
+ */
+function handleErrors(provider: Provider, log: Log): void {
+  provider.on('server_error', (ctx: KoaContextWithOIDC, error: Error) => failCapturedResponse(ctx.res, error));
   provider.on('grant.error', (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) =>
     log.info(
       {

@@ -1,5 +1,6 @@
 /** Errors at URLs of HTML pages: browsers get an error page in their language, programs get JSON. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { passwordGrant } from '../../support/fixtures/accounts.ts';
 import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 
 let api: GatedTestApi;
@@ -124,6 +125,22 @@ it('identity: while the database is down, a request for a page gets 503: browser
         ...{ status: 503, body: { code: 'dependency_unavailable' } },
       });
     }
+  } finally {
+    await api.databaseGate.open();
+  }
+});
+
+it('identity: while the database is down, a token request gets 503 with the members of RFC 6749 and Retry-After (R-A5, R-B3)', async () => {
+  await api.databaseGate.shut();
+  try {
+    const form = new URLSearchParams(passwordGrant('nobody'));
+    const response = await fetch(`${api.origin}${REALM}/protocol/openid-connect/token`, { method: 'POST', body: form });
+    const body = (await response.json()) as { readonly message: string };
+    expect({ status: response.status, body }).toMatchObject({
+      ...{ status: 503, body: { code: 'dependency_unavailable', error: 'temporarily_unavailable' } },
+    });
+    expect(body).toMatchObject({ error_description: body.message });
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
   } finally {
     await api.databaseGate.open();
   }

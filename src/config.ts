@@ -42,7 +42,7 @@ export const SETTINGS = {
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),
-    'Maximum number of concurrent exports, long listings and reads of points of one account, per process. At least one of the READ_POOL_SIZE connections always remains for other accounts.',
+    'Maximum number of exports, long listings and reads of points, counted together, that one account may run at the same time, per process. At least one of the READ_POOL_SIZE connections always remains for other accounts.',
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
@@ -115,7 +115,7 @@ export const SETTINGS = {
   ),
   METRICS_TOKEN: secret(
     z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
-    'Bearer token for /metrics. If this is not set, /metrics needs no token on HEALTH_PORT, and the access token of an ADMIN on HTTP_PORT.',
+    'Bearer token for /metrics. If this is not set, /metrics on HEALTH_PORT needs no token, and /metrics on HTTP_PORT needs the access token of an ADMIN.',
   ),
   REALM: setting(identifier.default('tidemark'), 'Realm of the embedded token issuer.'),
   REALM_ALIASES: setting(
@@ -176,11 +176,11 @@ export const SETTINGS = {
   ),
   EXTERNAL_USERS: setting(
     choice(['sub', 'email', 'businessId']).default('sub'),
-    'How the service finds the user of a token from another issuer if no user matches the sub claim: email (by the verified email address), businessId (by the businessId claim) or sub (no further attempt).',
+    'How the service finds the user of a token from another issuer if no user matches the sub claim: email (by the verified email address), businessId (by the businessId claim or, if the token has none, by the sub claim as BusinessId) or sub (no search: the token is refused).',
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),
-    'Maximum number of requests of a user per minute, REST and gRPC together. One burst may use up this number. A push counts as a tenth of a request, a small push often as a hundredth. 0 means unlimited.',
+    'Maximum number of requests of a user per minute, REST and gRPC together. All requests of a minute may be sent in one burst. A push counts as a tenth of a request, a small push often as a hundredth. 0 means unlimited.',
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),

@@ -53,7 +53,7 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
-    'Corrected points of a compressed chunk are compressed when the chunk has had no writes for this number of seconds. While writes continue, they are compressed after 8 minutes.',
+    'The service compresses the corrected points of a compressed chunk after this many seconds without writes to the chunk, or 8 minutes after the first of these corrections, whichever comes first.',
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),
@@ -118,7 +118,7 @@ export const INTAKE_SETTINGS = {
   ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),
-    'Maximum number of readings of the batches that share one transaction. A single batch with more readings gets a transaction of its own.',
+    'Maximum total number of readings in the batches that one transaction writes. A single batch that has more readings gets a transaction of its own.',
   ),
   SWEEP_INTERVAL_MS: setting(
     integer(100, 600_000).default(2000),

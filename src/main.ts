@@ -1,7 +1,7 @@
 /**
  * Runs roles of Tidemark in this process: `main.ts api grpc ingester calculator deliverer`. `main.ts migrate` updates
- * the database schema; `main.ts admin <command>` runs a command for operators. SIGTERM and SIGINT stop the roles in
- * order (R-K2).
+ * the database schema; `main.ts admin <command>` runs a command for operators. SIGTERM and SIGINT stop the roles one
+ * after another, from the api to the deliverer (R-K2).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SandboxUnavailableError } from './calculation/sandbox/sandbox-types.ts';

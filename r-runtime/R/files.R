@@ -17,8 +17,9 @@ draw_into_files <- function(kind) {
   options(device = open_device)
 }
 
-#' Reads all plots and data files in the working directory, oldest first, including files that the script wrote itself.
-#' @return list of list(name, bytes): at most `max_files` files, together at most `max_file_bytes` bytes.
+#' Reads the plots and data files in the working directory, oldest first, including files that the script wrote itself.
+#' Stops before the file that would exceed `max_files` files or `max_file_bytes` bytes in total. Skips empty files.
+#' @return list of list(name, bytes).
 #' @noRd
 collect_files <- function() {
   tryCatch(grDevices::graphics.off(), error = function(condition) NULL)

@@ -1,5 +1,5 @@
-# Converts the value of a script's last expression into columns (§2, R-H3), sorted by date. The calculator checks the
-# lengths of the columns, NA values and tags (src/calculation/run/output-rules.ts).
+# Converts the value of a script's last expression into columns (§2, R-H3), sorted by date. The calculator then checks
+# the tags and that all columns have the same length, and drops rows with NA (src/calculation/run/output-rules.ts).
 
 output_error <- function(..., class = "tidemark_output_error") {
   structure(class = c(class, "error", "condition"), list(message = paste0(...), call = NULL))

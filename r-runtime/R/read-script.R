@@ -1,5 +1,5 @@
 # Analyses a script without running it, and lists the installed packages (R-H9). The analysis finds:
-# - names that the script reads, and hints about names that are NULL;
+# - names that the script reads, with hints about names that R reads as NULL, such as undeclared names;
 # - misspelt names of columns;
 # - civil periods, such as days, by which the script groups dates.
 

@@ -2,8 +2,8 @@
 # over a function of the same name in the toolbox (R-H4). The toolbox uses no packages besides R's own.
 
 toolbox_names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
-# Internal functions that the functions above call. Files of sample data contain copies of all these functions
-# (files.R).
+# Internal functions that the functions in `toolbox_names` call. A file of sample data contains copies of the functions
+# in both lists (files.R).
 toolbox_parts <- c("as_seconds", "regular_step", "step_start", "interpolate", "distribute")
 
 #' Union of the dates of all inputs

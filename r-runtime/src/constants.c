@@ -1,7 +1,8 @@
 /*
  * Moves constants of compiled R code to a few neighbouring pages. R writes to the header of each constant that it
- * loads, so a run would otherwise copy many pages (../MEASUREMENTS.md). If R lacks a function or has another layout,
- * runs are slower but still correct.
+ * loads, so a run would otherwise copy many pages (../MEASUREMENTS.md). Runs are slower but still correct if this
+ * version of R lacks a function that this file calls, or stores the reference count of an object at an offset other
+ * than COUNT_OFFSET.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

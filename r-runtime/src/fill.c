@@ -35,8 +35,8 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
 /*
- * Allocates all free chunks of at least 32 bytes. So no later block of at least 32 bytes lies between the zygote's
- * objects.
+ * Allocates all free chunks that can hold at least 32 bytes. As a result, blocks of at least 32 bytes that are
+ * allocated later do not lie between the zygote's objects.
  */
 static void drain_chunks(void) {
   const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;

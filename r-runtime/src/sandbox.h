@@ -14,8 +14,8 @@
 #define TRAILER_MAGIC 0x31544d54u /* "TMT1" */
 
 /*
- * SPARES supervisors are forked ahead of time and wait for runs. No spare is forked while MAX_RUNS supervisors serve
- * runs.
+ * SPARES is the number of supervisors that wait for runs. The zygote forks them ahead of time, but forks none while
+ * MAX_RUNS or more supervisors serve runs.
  */
 #define MAX_RUNS 256
 #define SPARES 2

@@ -52,7 +52,7 @@ static void become_runner(const struct zygote *z, struct run_header *h, const st
     touch_pages();
     if (read_full(control, h, sizeof *h, -1) < 0) _exit(97);
     e = confine_runner(z, h, &fds);
-    /* After the success of STAGE_DESCRIPTORS, the control socket is open only under its fixed number. */
+    /* Once STAGE_DESCRIPTORS has succeeded, the control socket is open only as descriptor RUNNER_CONTROL_FD. */
     if (e.stage == STAGE_NONE || e.stage > STAGE_DESCRIPTORS) control = RUNNER_CONTROL_FD;
   }
   if (e.stage == STAGE_NONE && write_full(control, &ready, 1, -1) == 0) return;

@@ -199,8 +199,8 @@ static void relay(struct run *r) {
 }
 
 /*
- * The client gets the result if the run exceeded no limit. If the run was interrupted at a limit, the client gets R's
- * report about this, if R made one.
+ * The client gets the result of a run that exceeded no limit. After an interrupt at a limit, R may still send a result
+ * that reports the interrupt. The client gets that result only if the runner has also reported that it is done.
  */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
@@ -319,7 +319,10 @@ static void notify_zygote(const struct run *r, int32_t kind) {
   if (write(r->s.notify_fd, &n, sizeof n) != sizeof n && errno != EAGAIN) _exit(1);
 }
 
-/* Waits for a connection and accepts it. After NOTICE_SERVING, the zygote can fork another waiting supervisor. */
+/*
+ * Waits for a connection, accepts it, and sends NOTICE_SERVING to the zygote. The zygote can then fork a new
+ * supervisor, which waits for a connection in place of this one.
+ */
 static void take_connection(struct run *r) {
   while (r->connection < 0) {
     struct pollfd p = {.fd = r->s.listen_fd, .events = POLLIN};

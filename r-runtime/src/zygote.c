@@ -174,8 +174,9 @@ static int fork_spares(struct zygote *z, struct spares *s, struct run_header *he
 }
 
 /*
- * Keeps a stock of supervisors that wait for a run.
- * @return 0 in each runner. In the zygote, -1 after an error.
+ * Keeps a stock of supervisors that wait for a run. Returns in several processes, because each supervisor is forked
+ * together with a runner.
+ * @return 0 in each runner. In the zygote, returns only after an error; the value is then -1.
  */
 static int keep_spares(struct zygote *z, struct run_header *header) {
   static struct spares spares;

@@ -38,7 +38,7 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       print(
         taken.isArchived
           ? `restorable to ${taken.restorableFrom} and to every later instant that the archived WAL covers`
-          : `restorable only to ${taken.restorableFrom}, because no WAL is archived: start \`archive\`, then take another backup`,
+          : `restorable only to the state at ${taken.restorableFrom}, the end of the backup, because no WAL is archived: start \`archive\`, then take another backup`,
       );
     },
     archive: async (operands) => {

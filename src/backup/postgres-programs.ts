@@ -37,7 +37,7 @@ export interface PostgresPrograms {
 }
 
 /**
- * @param url address of the database; undefined when only programs that read files are run.
+ * @param url address of the database; undefined when the programs only read files and need no database.
  * @param environment environment of this process.
  */
 export function postgresPrograms(url: string | undefined, environment: Environment): PostgresPrograms {

@@ -128,7 +128,7 @@ async function findWal(
     throw new DomainError(
       'conflict',
       `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; ` +
-        `add the segment, or restore an older backup with --to before ${backup.restorableFrom}`,
+        `add the segment, or restore an older backup by setting --to to a time earlier than ${backup.restorableFrom}`,
     );
   const { mtime } = await stat(last.path);
   const end = mtime.toISOString();

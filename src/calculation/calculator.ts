@@ -96,7 +96,8 @@ export function startCalculator(services: CalculatorServices): Calculator {
 
 /**
  * Performs one turn: a run or a preview.
- * @returns the turns to queue next: after a run, its variable's due requests; after an aborted preview, the same turn.
+ * @returns the turns to queue next: after a run, one turn for each due request of the run's variable; after an aborted
+ *   preview, the same turn again.
  */
 async function performTurn(
   services: CalculatorServices,

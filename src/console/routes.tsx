@@ -22,8 +22,8 @@ const root = createRootRoute({ component: Shell, notFoundComponent: Missing, err
 const getParentRoute = () => root;
 
 /**
- * @returns a parser that keeps the non-empty query parameters in `names`, as strings. The router has already turned a
- *   text such as `12` into a number.
+ * @returns a parser that keeps only the query parameters that `names` lists and that are not empty. The parser returns
+ *   their values as strings, because the router has already turned a text such as `12` into a number.
  */
 function keepTexts<Name extends string>(...names: readonly Name[]) {
   return (search: Readonly<Record<string, unknown>>): { readonly [Key in Name]?: string } => {

@@ -168,8 +168,8 @@ export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener
 
 /**
  * Runs the work of a call and logs the outcome.
- * @param work answers the call, and passes the caller to `known`. Resolves to the number of points, versions or script
- *   runs that were sent.
+ * @param work function that answers the call and passes the caller to `known`. Its promise resolves to the number of
+ *   points, versions or script runs that were sent.
  * @param fail sends an error status; not called when the caller has cancelled the call.
  */
 export function track(

@@ -27,7 +27,10 @@ interface Watched {
   request: Request | undefined;
   /** `bytesRead` of the socket at the last check; undefined before the first check. */
   bytesRead: number | undefined;
-  /** Number of bytes that the client may still fall behind the minimum rate; negative when the client was too slow. */
+  /**
+   * Number of bytes by which the client may still lag behind what the minimum rate requires; negative when the client
+   * was too slow.
+   */
   credit: number;
 }
 
@@ -61,7 +64,10 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
       }
     }
   };
-  /** Adds the bytes that have arrived since the last check, and subtracts the bytes that the minimum rate requires. */
+  /**
+   * Updates the credit of a connection: adds the bytes that have arrived since the last check, and subtracts the bytes
+   * that the minimum rate requires for the time between two checks.
+   */
   const settle = (incoming: IncomingMessage, body: Watched): void => {
     const { bytesRead } = incoming.socket;
     const arrived = bytesRead - (body.bytesRead ?? bytesRead);

@@ -22,15 +22,15 @@ const LEFT = ['content-encoding', 'transfer-encoding', 'etag', 'cache-control'] 
 const gzipInThread = promisify(gzip);
 
 /**
- * Creates the middleware. Mount the middleware inside `compress`, because `compress` compresses even a tiny answer
- * without `Content-Length`.
+ * Creates the middleware. Mount the middleware inside `compress`, so that `compress` finds the `Content-Length` that
+ * the middleware sets. When an answer has no `Content-Length`, `compress` compresses the answer even if it is tiny.
  */
 export function completeAnswers(): MiddlewareHandler {
   return async (c, next) => {
     await next();
     // Returns early here, because reading `c.res.body` would turn the lightweight answer of @hono/node-server into a
-    // full Response, and would make a stream wait for a timer of 1 ms. When the request has no `Accept-Encoding`, the
-    // HTTP server sets `Content-Length`.
+    // full Response, and would make a stream wait for a timer of 1 ms. An answer to a request without `Accept-Encoding`
+    // needs nothing from this middleware: it is not compressed, and the HTTP server sets its `Content-Length`.
     if (c.req.header('accept-encoding') === undefined || isStreamed(c)) return;
     if (c.res.headers.has('content-length') || c.res.body === null) return;
     const body = Buffer.from(await c.res.arrayBuffer());

@@ -31,7 +31,7 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 
 /**
  * Creates middleware that counts and times every request (R-A9).
- * @param routeOf returns the route label of a path; undefined for a path whose label is the pattern of its route.
+ * @param routeOf returns the route label of a path, or undefined if the pattern of the matched route is the label.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {
   return async (c, next) => {

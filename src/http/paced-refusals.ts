@@ -1,6 +1,7 @@
 /**
  * Makes it cheap to refuse requests above a rate limit (R-B15, R-A14).
- * - Until the next request of a key may pass, refuses requests of the key without asking Redis.
+ * - When a key has exceeded its limit, refuses further requests of the key without asking Redis, until the next request
+ *   may pass.
  * - Sends one refusal per key every 10 ms, so that a flood of requests does not occupy the event loop.
  * - Delays at most 200 refusals per key and 2,000 in total, because a delayed request stays in memory.
  * - Sends all further refusals immediately.
@@ -18,7 +19,10 @@ export interface PacedLimiter extends RateLimiter {
 }
 
 interface Refused {
-  /** Instant from which a request of cost 0 is admitted. Any other request is admitted `costMs` later. */
+  /**
+   * Instant from which a request of cost 0 may pass. A request with a higher cost may pass from `freeAtMs` plus its
+   * `costMs`.
+   */
   readonly freeAtMs: number;
   /** Instant at which the next refusal may be sent. */
   readonly nextAtMs: number;

@@ -61,7 +61,7 @@ export function limitAddress(limits: RateLimits, applies: (path: string) => bool
 }
 
 /**
- * Counts one attempt to use a secret. Each network of clients has its own count (R-B15).
+ * Counts one attempt to use a secret. Each client network (an IPv4 address or an IPv6 /64) has its own count (R-B15).
  * @throws {DomainError} rate_limited when the network of this client exceeds the limit.
  */
 export async function countAddress({ limiter, tokenPerMinute, proxyHops }: RateLimits, c: Context): Promise<void> {

@@ -133,7 +133,10 @@ function openLocalMeters(settle: Settle) {
     if (plan.waitMs === 0) fullAtMs.set(key, plan.fullAtMs);
     return plan.waitMs;
   };
-  /** Sets the meter to the answer of Redis plus the cost that was counted in memory while Redis answered. */
+  /**
+   * Sets the meter of a key to the value that Redis returned, plus the cost that was counted in memory since the
+   * command was sent to Redis.
+   */
   const learn = (key: string, fullInMs: number): void => {
     fullAtMs.set(key, Date.now() + fullInMs + (unsettled.get(key) ?? 0));
   };

@@ -30,7 +30,10 @@ export function planRequest(fullAtMs: number | undefined, nowMs: number, perMinu
   return waitMs > ROUNDING_MS ? { fullAtMs: before, waitMs } : { fullAtMs: after, waitMs: 0 };
 }
 
-/** @returns how many of the 60,000 ms of a minute a request uses up. */
+/**
+ * @returns the part of a key's budget that a request uses up, in milliseconds. The whole budget is 60,000 ms, and pays
+ *   for `perMinute` requests of cost 1.
+ */
 export function costMs(perMinute: number, cost: number): number {
   return (MINUTE_MS * cost) / perMinute;
 }

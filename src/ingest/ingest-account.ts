@@ -28,8 +28,8 @@ export interface Portion {
   readonly requestId: string | undefined;
   readonly readings: number;
   /**
-   * Seconds that the oldest written batch waited before this transaction locked the batch. 0 when no batch was written
-   * completely.
+   * Seconds from the acceptance of the oldest batch in this transaction until the transaction locked the batch. 0 when
+   * the transaction wrote no batch completely.
    */
   readonly waitedSec: number;
   /**

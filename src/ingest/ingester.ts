@@ -113,7 +113,7 @@ export function startIngester(services: IngesterServices): Ingester {
       const delayMs = Math.round(backOff.failed(key));
       log.warn(
         { err: error, accountId, delayMs },
-        'batches could not be written because of a fault in the service; they stay queued and are retried after delayMs',
+        'batches could not be written because of a fault in the service; the batches stay queued and are retried after the delay in the field delayMs',
       );
       return undefined;
     });
@@ -160,7 +160,8 @@ interface IngestMetrics {
   readonly setAside: Count;
   /**
    * Seconds from the acceptance of the oldest push in a transaction to the commit of the transaction. When the
-   * transaction writes only some pushes of a waiting batch, the value is the duration of the transaction.
+   * transaction writes only some pushes of a batch, the time that these pushes waited is not counted: the value is then
+   * the duration of the transaction.
    */
   readonly lagSeconds: Distribution;
   readonly transactionSeconds: Distribution;
@@ -172,7 +173,7 @@ function createIngestMetrics(metrics: Metrics): IngestMetrics {
   return {
     batches: counter(
       'tidemark_ingest_batches_total',
-      'Accepted batches. A batch is counted when it is written as points.',
+      'Accepted batches whose points have been written. A batch that is written in parts is counted once for each part.',
     ),
     readings: counter(
       'tidemark_ingest_readings_total',
@@ -184,7 +185,7 @@ function createIngestMetrics(metrics: Metrics): IngestMetrics {
     ),
     lagSeconds: distribution(
       'tidemark_ingest_lag_seconds',
-      'Time from the acceptance of the oldest push in a transaction to the commit of the transaction. For pushes taken out of a waiting batch, only the duration of the transaction.',
+      'Time from the acceptance of the oldest push in a transaction to the commit of the transaction. When the transaction writes only some pushes of a batch, the time that these pushes waited is not counted: the value is then the duration of the transaction.',
     ),
     transactionSeconds: distribution(
       'tidemark_ingest_transaction_seconds',

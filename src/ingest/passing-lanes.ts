@@ -21,7 +21,10 @@ export interface PassingLanes {
    * meantime.
    */
   open(accountId: number, write: Promise<unknown>): Promise<void>;
-  /** Waits for all writes that were started during a long write. */
+  /**
+   * Starts no further write in the lanes, and waits for the writes that the lanes have started. Does not wait for the
+   * operation `write` of `open`.
+   */
   close(): Promise<void>;
 }
 
@@ -63,7 +66,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'some batches of the account could not be written during a long write; these batches stay queued and are retried',
+        'while a long write of the account was running, an attempt to write other batches failed; unwritten batches stay queued and are retried, unless they are set aside',
       );
       return undefined;
     } finally {

@@ -2,8 +2,8 @@
 import type { Stack } from './stack.ts';
 
 /**
- * @returns the text to print. The commands use variable 1, the first variable that the demo creates in an empty
- * database.
+ * @returns the text to print. The example commands in the text use variable 1, the first variable that the demo creates
+ * in an empty database.
  */
 export function announce(stack: Stack): string {
   const user = stack.users.find(({ role }) => role === 'MANAGER');

@@ -149,8 +149,8 @@ function isInstalledAsLocked() {
 
 function runCommand(command, rest) {
   const script = [pinnedNode(), join(CHECKOUT, `src/local/commands/${command}.ts`), ...rest];
-  // With setpriv, the child gets SIGTERM when this process ends, even if this process is killed. The command `start`
-  // then stops the stack.
+  // With setpriv, the child gets SIGTERM when this process ends, even if this process is killed. A child that runs
+  // `start`, `dev` or `reset` then stops the stack.
   const argv = isPresent('setpriv') ? ['setpriv', '--pdeathsig', 'TERM', ...script] : script;
   const child = spawn(argv[0], argv.slice(1), {
     cwd: process.cwd(),

@@ -76,7 +76,7 @@ function awaitReport(child: ChildProcess, ended: Promise<void>): Promise<Report 
     // The wait ends at `disconnect`, not at `exit`, because the child's report may arrive after `exit`.
     child.once('disconnect', () => resolve(undefined));
     child.once('error', ({ message }) =>
-      resolve({ kind: 'refused', message: `The roles could not be started: ${message}` }),
+      resolve({ kind: 'refused', message: `The server processes could not be started: ${message}` }),
     );
     child.on('message', (message) => {
       if (isReport(message)) resolve(message);

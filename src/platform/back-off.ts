@@ -1,7 +1,8 @@
 /**
- * Delays the next attempt at work after a fault of the service (R-A15). A key, such as an account id, identifies the
- * work. The delay of this work grows exponentially, with jitter. Each process keeps its own delays in memory. The work
- * itself is in the database, so a restart, which forgets the delays, only makes the next attempt earlier.
+ * After a fault of the service, delays the next attempt to do a piece of work (R-A15). A key, such as an account id,
+ * identifies the work. The delay has jitter, and grows exponentially with each failure of this work. Each process keeps
+ * its own delays in memory. A restart forgets the delays. This only makes the next attempt earlier, because the work
+ * itself is in the database.
  */
 export interface BackOff {
   /** Whether the work that the key identifies may be attempted now. */

@@ -1,6 +1,7 @@
 /**
  * Error codes, and the HTTP and gRPC status of each (R-A5, R-J3). Clients see the message of a `DomainError`, but not
- * the message of any other error. Another error has the status 503 if a dependency caused it, otherwise usually 500.
+ * the message of any other error. An error that is not a `DomainError` has the status 503 if a dependency caused it,
+ * otherwise usually 500.
  */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 

@@ -6,7 +6,7 @@
 /** Greatest int4 of PostgreSQL, and so the greatest id of an account, site, source or variable. */
 export const MAX_INT4 = 2_147_483_647;
 
-/** Maximum length of names and other texts of resources, and of identifiers of resources, in UTF-16 units. */
+/** Maximum length, in UTF-16 units, of each name, identifier or other text of a resource. */
 export const MAX_TEXT = 1000;
 
 /** Maximum length, in UTF-16 units, of the name of a webhook, catalogue entry, form, form group or form field. */

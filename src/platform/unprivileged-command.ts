@@ -25,7 +25,8 @@ export interface UnprivilegedCommand {
 }
 
 /**
- * @returns the command line, which only root can run. The command is killed when its parent process dies.
+ * @returns a command line that runs `command` under the unprivileged `id`. Only root can run this command line.
+ * `command` is killed when its parent process dies.
  */
 export function unprivilegedCommand({ id, directories, command }: UnprivilegedCommand): readonly string[] {
   const binds = Object.entries(directories).flat();

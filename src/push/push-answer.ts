@@ -9,10 +9,11 @@ export interface PushAnswer {
   readonly rejected: readonly Rejection[];
   /**
    * Warnings about the first 100 skipped or ambiguous local dates, or one warning that no element was accepted. A
-   * re-sent push may also get warnings about readings that were not written, because their dates are rolled up.
+   * re-sent push may also get warnings about readings whose dates were already rolled up. These readings were not
+   * written.
    */
   readonly warnings: readonly PushWarning[];
-  /** Zones applied to dates without an offset, for the header `Time-Zone` (R-A11). */
+  /** Time zones that were applied to dates without an offset. The response header `Time-Zone` lists them (R-A11). */
   readonly timeZones: readonly string[];
 }
 
@@ -24,7 +25,10 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** Maximum number of warnings that parsing adds to a push. Each write of readings can add the same number again. */
+/**
+ * Maximum number of warnings about local dates in a push. Each write of readings of the push can add up to MAX_WARNINGS
+ * warnings about rolled-up dates.
+ */
 export const MAX_WARNINGS = 100;
 
 export interface PushWarning {

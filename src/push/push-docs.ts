@@ -95,7 +95,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
     description:
-      'The service checks and stores the whole body before it answers. If an element is malformed, the whole body is refused. An element can have any identifiers that match exactly one variable. If an element identifies only a source, its target is the only variable of the source, or the variable whose `isDefault` is true. An element that matches no variable, or several, is listed in `rejected` and kept for a replay. Values are divided by the `divider` of the variable.',
+      'The service checks and stores the whole body before it answers. If an element is malformed, the whole body is refused. An element can have any combination of identifiers that together match exactly one variable. If an element identifies only a source, its target is the only variable of the source, or the variable whose `isDefault` is true. An element that matches no variable, or several, is listed in `rejected` and kept for a replay. Values are divided by the `divider` of the variable.',
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),
@@ -135,7 +135,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/api/operations/:label', operationId: 'getOperation', tag, access: PUSHERS },
-    summary: 'Read the operation of a push',
+    summary: 'Get the state and the result of a push',
     inPath: { label: textId('The `operationId` of the push.') },
     query: OPERATION_QUERY,
     isListing: true,

@@ -1,6 +1,7 @@
 /**
- * Query parameters of pushes and operations (§4.5, R-D7, R-D8), for the routes and their OpenAPI description. Shipped
- * clients send a second `?` in place of `&`, and time-outs that are not numbers: both are accepted (R-A3).
+ * Query parameters of pushes and operations (§4.5, R-D7, R-D8), for the routes and their OpenAPI description. Some
+ * shipped clients send a second `?` in place of `&`. Some send a time-out that is not a number. Both are accepted
+ * (R-A3).
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
@@ -48,8 +49,9 @@ export const TARGET_QUERY = declareQuery({ variableIds: idsParameter('Ids of the
 export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
 
 /**
- * Repairs the query of a URL: each later `?` directly before `operationId=` or `operationTimeoutSec=` becomes `&`
- * (R-A3). Returns the repaired query from its first `?`, or the unchanged URL if it has no query.
+ * Repairs the query of a URL (R-A3): each `?` after the first one becomes `&` if it stands directly before
+ * `operationId=` or `operationTimeoutSec=`. Returns only the query, repaired and with its leading `?`. If the URL has
+ * no query, returns the unchanged URL.
  */
 export function repairAddress(address: string): string {
   const start = address.indexOf('?');

@@ -146,7 +146,10 @@ async function findMatches(
   return rows;
 }
 
-/** @param where text at the end of `no variable has …`; '' when all variables of the account were searched. */
+/**
+ * @param where is appended to the error message `no variable has …` and says which variables were searched; '' when all
+ * variables of the account were searched.
+ */
 function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, where: string): Target | Unresolved {
   if (match?.count === 1) {
     const { variableId, timeZoneId, divider } = match;

@@ -13,7 +13,8 @@ const WHOLE_BYTES = 16 << 10;
 
 /**
  * @param write the same as for `streamAnswer`.
- * @param notice the history cuts and rollups. `write` fills the notice before the first chunk (R-F9).
+ * @param notice lists the history cuts and the rollups that concern the answer. `write` fills the notice before it
+ * yields the first chunk (R-F9).
  * @throws the errors of `streamAnswer`.
  */
 export function answerTable(

@@ -74,7 +74,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
       .meta({ description: 'The columns are the members of a JSON row. The first line contains the column names.' }),
     [ARROW_TYPE]: binary(ARROW_TYPE).meta({
       description:
-        'An Arrow IPC stream. The metadata of the schema can have two entries, each a JSON object by variable id. `historyFrom` (with the header `History-From`): the instant from which the states of the variable are complete. `rawFrom` (with the header `Raw-From`): the date from which all points of the variable are stored.',
+        'An Arrow IPC stream. The metadata of the schema can have two entries. Each entry is a JSON object whose keys are variable ids. `historyFrom` (present with the header `History-From`) has, for each variable, the instant from which its states are complete. `rawFrom` (present with the header `Raw-From`) has, for each variable, the date from which all its points are stored.',
     }),
     [XLSX_TYPE]: binary(XLSX_TYPE).meta({ description: WORKBOOK }),
     [PARQUET_TYPE]: binary(PARQUET_TYPE).meta({

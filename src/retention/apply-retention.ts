@@ -28,7 +28,7 @@ export interface RetentionCounts {
 
 export interface RetentionJob {
   readonly database: Database;
-  /** Records in the audit trail what one run of the job did for the account. */
+  /** Writes to the audit trail what one run of the job did for the account. */
   readonly audit: (queryable: Queryable, accountId: number, counts: RetentionCounts) => Promise<void>;
   readonly log: Log;
   readonly isStopped: () => boolean;
@@ -80,8 +80,8 @@ interface Due {
 interface Turn {
   readonly accountId: number;
   /**
-   * Id of the last variable that needs no more steps in this run, or whose step failed. The run takes the variables in
-   * the order of their ids.
+   * Id of the last variable that this run is done with: the variable needs no more steps, or its step failed. The run
+   * takes the variables in the order of their ids.
    */
   cursor: number;
   /** Id of the last variable whose points this run rolled up. */

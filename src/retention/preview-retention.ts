@@ -74,8 +74,8 @@ export async function previewRetention(
       const chunkCounts = await countChunk(database, owner, rule, chunk, deadlineMs - performance.now());
       if (chunkCounts) counted.push([chunk, chunkCounts]);
     }
-    // `point` and `point_version` must be counted up to the same date. So a date is left out if one of its chunks was
-    // not counted in time.
+    // `point` and `point_version` must be counted up to the same date. So if the time limit ends before all chunks that
+    // begin at `fromMicros` are counted, the counts end at `fromMicros`.
     if (counted.length < group.length) {
       [countedUntil, isComplete] = [fromMicros, false];
       break;

@@ -106,8 +106,8 @@ async function deleteRetention(parts: RetentionRouteParts, c: Context<Env>): Pro
 }
 
 /**
- * Previews the policy of the query parameters. Without `keepRawYears`, previews the saved policy, which must exist;
- * `rollup` and `timeZoneId` replace values of the saved policy.
+ * Previews the retention policy that the query parameters describe. Without `keepRawYears`, previews the saved policy,
+ * which must exist. In that case, `rollup` and `timeZoneId`, if given, replace the values of the saved policy.
  */
 async function getPreview(parts: RetentionRouteParts, c: Context<Env>): Promise<Response> {
   const asked = PREVIEW_QUERY.parse(c.req.url);

@@ -30,8 +30,8 @@ const COUNTED = /^(?:(last)[\s_-]*)?(\d{1,9})?[\s_-]*(hour|day|week|month|year)s
 export const CURRENT = 'current';
 
 /**
- * Parses an ISO 8601 duration (R-G2). Of hours, minutes and seconds, only the last number may have a fraction, which is
- * rounded to microseconds.
+ * Parses an ISO 8601 duration (R-G2). Only hours, minutes and seconds may have a fraction, and of these only the
+ * smallest unit given: `PT1.5H` is valid, `PT1.5H30M` is not. A fraction is rounded to microseconds.
  * @returns undefined for other text, and for more than 100 years.
  */
 export function parseDuration(text: string): CivilDuration | undefined {

@@ -41,7 +41,7 @@ const timeZoneId = parsedParameter(
   'must be an IANA or Windows time zone',
 );
 const relativeVersion = parsedParameter(
-  'Age of the state to read. For example, `last 3 days` reads the versions that were the newest three days ago. `Current` reads the latest state.',
+  'Reads the state as it was stored this long ago. For example, `last 3 days` reads the state of three days ago: for each date, the newest version stored by then. It does not limit the read to the dates of the last three days. `Current` reads the latest state.',
   text('Current', 'last 3 days', 'P1M'),
   parseRelative,
   RELATIVE_RULE,

@@ -160,9 +160,9 @@ export function toPeriod(
 }
 
 /**
- * Converts a moment to an instant (R-A11, R-G1). A moment without a zone is in `zone`, by default in UTC. A date
- * without a time is the first instant of that day.
- * @throws {RangeError} when `moment` has no zone and `zone` is unknown.
+ * Converts a moment to an instant (R-A11, R-G1). A moment without a zone is in `zone`, or in UTC when `zone` is
+ * undefined. A date without a time is the first instant of that day.
+ * @throws {RangeError} when `moment` has no zone and `zone` is given but is not the name of a known time zone.
  */
 export function toMicros(moment: ParsedMoment | undefined, zone: string | undefined): Micros | undefined {
   if (!moment?.isLocal || zone === undefined) return moment?.micros;

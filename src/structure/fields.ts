@@ -41,7 +41,7 @@ export const textField = (column: string): Field => ({
   schema: textSchema.nullable(),
   filterType: 'text',
 });
-/** Field with the id of a catalogue entry, or null. Any id from 0 is accepted, because some catalogues start at 0. */
+/** Field with the id of a catalogue entry, or null. The id may be 0 or more, because some catalogues start at 0. */
 export const idField = (column: string): Field => ({
   column,
   schema: catalogueIdSchema.nullable(),

@@ -29,7 +29,7 @@ const FIND = `
  */
 export async function describeRepeatedMappings(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<RepeatedMapping>(FIND);
-  if (rows.length === 0) return ['every mappingConfig is unique within its source'];
+  if (rows.length === 0) return ['no mappingConfig is shared by several variables of a source'];
   return [
     ...rows.map(({ accountId, sourceId, mappingConfig, variableIds }) => {
       const variables = `variables ${variableIds.join(', ')}`;
@@ -56,7 +56,7 @@ export async function describeDividers(queryable: Queryable): Promise<readonly s
     `select account_id as "accountId", source_id as "sourceId", id, divider from variable where divider <> 1
      order by account_id, source_id, id`,
   );
-  if (rows.length === 0) return ['every variable has the divider 1'];
+  if (rows.length === 0) return ['no variable has a divider other than 1'];
   return rows.map(
     ({ accountId, sourceId, id, divider }) =>
       `account ${accountId}, source ${sourceId}, variable ${id}: readings that arrive are divided by ${divider}`,

@@ -50,8 +50,8 @@ export interface Declarations {
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
   /**
-   * Converts dates without a time zone, and dates in epoch milliseconds, to instants (R-A11).
-   * @param calculated the declaration that the client sent.
+   * Converts the dates of a declaration to instants if they have no time zone or are in epoch milliseconds (R-A11).
+   * @param calculated declaration of the calculated variable, as the client sent it.
    */
   settleDates(
     queryable: Queryable,
@@ -73,9 +73,10 @@ export interface Declarations {
    */
   lockGraph(transaction: Transaction, accountId: number): Promise<void>;
   /**
-   * Saves the declarations without problems. The variables must be stored already. Call `lockGraph` before the first
-   * call, and `findCycle` after the last call.
-   * @returns the problems (paths begin with `$.calculated`), and the ids of the variables with a saved declaration.
+   * Checks the declarations, and saves each declaration that has no problems. The variables must be stored already.
+   * Call `lockGraph` before the first call, and `findCycle` after the last call. An unchanged declaration is not saved
+   * again.
+   * @returns the problems (paths begin with `$.calculated`), and the ids of the variables whose declaration was saved.
    */
   saveAll(
     transaction: Transaction,

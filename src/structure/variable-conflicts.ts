@@ -22,8 +22,8 @@ export interface WrittenVariable {
   readonly isDefault?: unknown;
 }
 
-// Finds a variable of the same source that conflicts with the written variable. A variable that already was a default
-// of the source conflicts with no other default, because older releases allowed several defaults.
+// Finds a variable of the same source that conflicts with the written variable. If the written variable was a default
+// of this source before the write, it does not conflict with another default, because older releases allowed several.
 const FIND_OTHER = `
   with written as (
     select coalesce($2::int, stored.source_id) as source_id,

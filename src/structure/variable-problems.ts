@@ -1,9 +1,9 @@
 /**
  * Finds calculated variables whose declaration refers to a deleted variable, site or source, or to an input whose unit
- * cannot be converted any more. A run that reads a deleted variable or such an input fails. A run that reads a form of
- * a deleted site or source gets NULL and a warning. The declaration can still be saved, because a save does not check
- * the references that the last saved declaration already has. `calculation/declaration/check-references.ts` names each
- * of the problems.
+ * cannot be converted any more. A run that reads a deleted variable or such an input fails. A run that reads a form
+ * value of a deleted site or source gets NULL and a warning. The declaration can still be saved, because a save does
+ * not check the references that the last saved declaration already has. `calculation/declaration/check-references.ts`
+ * names each of the problems.
  */
 
 import { isOffered } from './catalogue/units.ts';

@@ -33,7 +33,7 @@ const dividerSchema = z
   });
 const isDefaultSchema = booleanSchema.nullable().meta({
   description:
-    'Whether a push element that names only a source writes to this variable. True for at most one variable of a source.',
+    'If true, this variable receives the push elements that identify its source but no variable. True for at most one variable of a source.',
 });
 
 /**

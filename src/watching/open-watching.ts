@@ -37,7 +37,10 @@ export interface WatchingServices {
 }
 
 export interface Watching {
-  /** Adds a server, whose watches then share the hub; the first call starts the hub. */
+  /**
+   * Creates a `WatchServer` for a gRPC server or an HTTP API. All `WatchServer`s share one hub. The first call starts
+   * the hub.
+   */
   join(): WatchServer;
   stop(): Promise<void>;
 }
@@ -133,9 +136,9 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   const reading: WatchReading = {
     ...{ database: pool, dictionary },
     short: coalesceRuns<readonly BuiltMessage[] | undefined>(
-      openPermits('database connections for short reads by watches', config.WATCH_POOL_SIZE - longCount),
+      openPermits('database connections that watches use for short reads', config.WATCH_POOL_SIZE - longCount),
     ),
-    long: openPermits('database connections for long reads by watches', longCount),
+    long: openPermits('database connections that watches use for long reads', longCount),
     patienceMs: (workMs) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
   };
   return { reading, pool };

@@ -15,8 +15,8 @@ export interface CoalescingSemaphore<Result> {
   /**
    * Runs `work` with one permit, or joins a run that has the same key and has not begun. So the result includes all
    * writes committed before the call.
-   * @throws the reason of `signal` when `signal` aborts while the caller waits: without a key, for the permit; with a
-   *   key, for the result. Other callers of the run still get the result.
+   * @throws the reason of `signal` when `signal` aborts while the caller waits. A caller without a key waits for the
+   *   permit. A caller with a key waits for the result; the other callers that share the run still get the result.
    */
   run(joining: Joining, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }

@@ -16,7 +16,8 @@ export type Change =
   | { readonly kind: 'complete'; readonly changes: readonly ChangedVariable[] };
 
 /**
- * Streams the points after the reader's positions from one snapshot, variable by variable (R-J1).
+ * Streams the points that come after the reader's positions (R-J1). Reads all points from one snapshot, variable by
+ * variable.
  * @param positions the reader's position in each variable that may have changed.
  * @param scales unit conversion by variable id.
  * @throws the errors of `readChanges` and `streamInSnapshot`.

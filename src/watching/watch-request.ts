@@ -37,8 +37,9 @@ interface RequestServices {
 }
 
 /**
- * @throws {DomainError} not_found for a variable or source that does not exist or that the caller may not see;
- * invalid_input for too many variables, no variables, a unit that cannot be converted, and bytes that are not a cursor.
+ * @throws {DomainError} not_found when a variable or source does not exist or the caller may not see it; invalid_input
+ * when the request names no variable and no source, when it selects too many variables, when a unit cannot be
+ * converted, or when `cursor` is not an unchanged cursor of a watch message.
  */
 export async function resolveWatch(
   { database, config }: RequestServices,

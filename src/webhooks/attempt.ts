@@ -1,6 +1,6 @@
 /**
- * Types of a message to a receiver, and of a delivery attempt. The delivery history (R-I5) and the result of a trial
- * send (R-I7) show attempts with the members of these types.
+ * TypeScript types for a message to a receiver and for a delivery attempt. The delivery history (R-I5) and the result
+ * of a trial send (R-I7) return the request and the response of an attempt as `SentRequest` and `ReceivedResponse`.
  */
 
 export interface SentRequest {

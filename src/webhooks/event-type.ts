@@ -26,7 +26,7 @@ const IS_FILTERABLE = {
   InvitationAccepted: false,
 } as const satisfies Readonly<Record<EventName, boolean>>;
 
-/** WebhookEventType of the API: the name of any event that a feature appends to the outbox. */
+/** WebhookEventType of the API: the union of the names of all events that features append to the outbox. */
 export type EventType = keyof typeof IS_FILTERABLE;
 
 /** All event types, in the order of R-I2. */

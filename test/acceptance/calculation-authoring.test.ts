@@ -123,7 +123,7 @@ describe('calculation: validate', () => {
   });
 });
 
-test('calculation: GET /calculated/packages lists the R packages with their versions, and a script can load the nine that the test tries (R-H4)', async () => {
+test('calculation: GET /calculated/packages lists the R packages with their versions, and a script can load each of nine sample packages from this list (R-H4)', async () => {
   const packages = await api.call<{ name: string; version: string }[]>('GET', '/calculated/packages');
   const names = packages.map(({ name }) => name);
   const wanted = ['forecast', 'ggplot2', 'tidyr', 'stringr', 'slider', 'MASS', 'mgcv', 'survival', 'data.table'];

@@ -1,4 +1,7 @@
-/** Runs `npm start` while its default ports are in use, and a role while its port is in use. */
+/**
+ * Tests two starts: `npm start` while the default ports are in use, and a single role while the port of that role is in
+ * use.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';

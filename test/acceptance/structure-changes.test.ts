@@ -21,7 +21,10 @@ const NOTIFIED_MS = 5000;
 
 let world: World;
 let processes: readonly RoleProcess[];
-/** Clients of one manager at two processes: `near` changes the structure, and `far` must see the change. */
+/**
+ * Two API clients of the same manager, each connected to a different process. `near` changes the structure, and `far`
+ * must see the change.
+ */
 let near: ApiClient;
 let far: ApiClient;
 let grpcAddress: string;
@@ -103,7 +106,7 @@ describe('structure: a change in one process, seen by another', () => {
     expect((await push('old')).outcome).toBe('accepted');
   });
 
-  test.concurrent('the next uploaded file uses a changed `mappingConfig` and divider, and is rejected for a deleted variable (R-E3)', async () => {
+  test.concurrent('a changed `mappingConfig` or divider applies to the next uploaded file; the next file for a deleted variable is rejected (R-E3)', async () => {
     const { sourceSerialNumber, variableId, change, remove } = await createMapped();
     const upload = async (mappingConfig: string, value = 1) => {
       const date = nextDate();

@@ -219,7 +219,8 @@ test.each(CASES)('a subscriber receives the webhook event %s with its data (R-I2
     accountId: world.accountId,
     data: data(),
   });
-  // The sample data that a trial send uses must have every member of the data received here (R-I7).
+  // By default, a test message (`POST /account/webhooks/test`) carries SAMPLE_DATA. Therefore, SAMPLE_DATA must have
+  // every member of the data received here (R-I7).
   expect(Object.keys(SAMPLE_DATA[type])).toEqual(expect.arrayContaining(Object.keys(message.body.data as object)));
   await api.call('DELETE', `/account/webhooks/${id}`);
 });

@@ -1,4 +1,4 @@
-/** Validates the registration of an OAuth client. */
+/** The registration of an OAuth client, its validation, and the default grants. */
 
 export interface ClientRegistration {
   readonly clientId: string;

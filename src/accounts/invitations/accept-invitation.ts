@@ -72,7 +72,7 @@ export async function acceptInvitation(
   return { userId, userName, email };
 }
 
-/** Finds and locks the user whose name is the address of the invitation. */
+/** Finds and locks the user whose user name is the invited email address. */
 async function findExistingUser(
   transaction: Transaction,
   invitation: OpenInvitation,
@@ -91,9 +91,9 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 }
 
 /**
- * Makes an existing user a member of the account, and notifies the user by email. If a new member's email address is
- * not proven, a temporary password replaces the old password. The manager who created the user may know the old
- * password.
+ * Makes an existing user a member of the account, and notifies the user by email. If a new member has not yet proven
+ * ownership of the email address, a temporary password replaces the old password, because the manager who created the
+ * user may know the old password.
  * @throws {DomainError} conflict when `assertMatches` throws it.
  */
 async function joinAccount(

@@ -86,7 +86,8 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/account/user/register', operationId: 'registerUser', access: OPEN },
     tag: manages.tag,
     summary: 'Accept an invitation',
-    description: 'The token is the credential. A new user gets a temporary password by email.',
+    description:
+      'The invitation token authenticates the request; no other credential is needed. A new user gets a temporary password by email.',
     query: REGISTER_QUERY,
     answers: [answersJson('The user who joined the account.', registered)],
     errors: ['not_found', 'conflict', 'rate_limited'],
@@ -97,7 +98,11 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
     query: INVITATION_PAGE_QUERY,
     answers: [
       { status: 200, description: 'A page with a button that accepts the invitation.', types: page },
-      { status: 400, description: 'An error page: the link is invalid, has expired or was used.', types: page },
+      {
+        status: 400,
+        description: 'An error page: the link is invalid, has expired or has already been used.',
+        types: page,
+      },
     ],
   },
   {
@@ -109,7 +114,7 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
       {
         status: 400,
         description:
-          'An error page: the link is invalid, has expired or was used; or the request was not sent from a page of this service.',
+          'An error page: the link is invalid, has expired or has already been used; or the request was not sent from a page of this service.',
         types: page,
       },
       {

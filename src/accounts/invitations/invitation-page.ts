@@ -81,8 +81,8 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
 }
 
 /**
- * Answers that the invitation does not match the user. The page gives no reason, because a reason would reveal details
- * of a user who may belong to another account.
+ * Answers that the invitation does not match the existing user whose user name is the invited email address. The page
+ * gives no reason, because a reason would reveal details of that user, who may belong to another account.
  */
 function sendMismatch(c: Context<Env>, { language: userLanguage, email }: OpenInvitation): Response {
   const language = choosePageLanguage(userLanguage);

@@ -199,8 +199,8 @@ function parseFilter(query: QueryValues<typeof SEARCH>): UserFilter {
     return parseInput(filterSchema, given, 'query');
   } catch (error) {
     if (!(error instanceof DomainError) || !error.details) throw error;
-    // The numbers in the query string can have gaps, but the schema numbers the claims without gaps. An error must name
-    // the number from the query string.
+    // The query string may number its claims with gaps, such as 0 and 2. The schema counts these claims as 0 and 1. An
+    // error must name the number from the query string.
     const toIndexInQuery = (_path: string, at: string) => `query.claims[${indices[Number(at)]}]`;
     throw invalidInput(
       error.details.map((detail) => ({ ...detail, path: detail.path.replace(CLAIM_PATH, toIndexInQuery) })),

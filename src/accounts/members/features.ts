@@ -37,7 +37,10 @@ export async function listAccountFeatures(
   return withLevels(kind, rows, 'Admin', await listOwnFeatures(database, accountId, kind));
 }
 
-/** @returns all features with the user's level in the account; `None` if a feature was not granted (§4.2). */
+/**
+ * @returns all features, each with the user's level in the account. The level is `None` for a feature that was not
+ *   granted (§4.2).
+ */
 export async function listUserFeatures(
   database: Queryable,
   accountId: number,

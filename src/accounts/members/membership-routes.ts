@@ -41,7 +41,7 @@ export function membershipRoutes(services: AccountServices): Hono<AccountEnv> {
 }
 
 /**
- * Changes the memberships of all users whom the request names, or of none.
+ * Changes the memberships of the users whom the request names. If one change fails, none is made.
  * @throws {DomainError} not_found for an account the caller may not use, or a user the caller may not see;
  * permission_denied when the caller's role has been lowered or the caller is locked; the errors of `work`.
  */

@@ -253,7 +253,8 @@ async function changeRole(
   role: RoleName,
 ): Promise<void> {
   assertAllowed(planRoleGrant(caller, role));
-  // Users must not change their own role: the last MANAGER of an account could not get the role back.
+  // Users must not change their own role: otherwise, the last MANAGER of an account could give up the role, and could
+  // not get it back without an ADMIN.
   assertOther(caller, target, 'change your own role');
   await transaction.query('update app_user set role = $2 where id = $1', [target.userId, role]);
 }

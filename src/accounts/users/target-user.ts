@@ -76,9 +76,10 @@ async function lockCaller(
 }
 
 /**
- * Locks a user until the transaction ends, and requires that the caller may change the user (R-B8).
+ * Locks the rows of a user and of the caller until the transaction ends, and requires that the caller may change the
+ * user (R-B8).
  * @throws {DomainError} not_found in the same cases as `getTargetUser`; permission_denied when the caller may not
- * change the user, when the caller is locked, or when the caller no longer has the role `caller.role` or a higher one.
+ * change the user, has been barred from the service, or no longer has the role `caller.role` or a higher one.
  */
 export async function lockTargetUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   await lockUsers(transaction, caller, [userId]);

@@ -5,9 +5,10 @@ import { invalidInput } from '../../platform/http/lenient.ts';
 import type { WrittenSite } from '../field-schemas.ts';
 
 /**
- * Grants a user access to sites, and replaces earlier grants of these sites (R-C3).
+ * Grants a user access to sites, and replaces the user's earlier grants of these sites (R-C3).
  * @param root JSON path of the list `sites` in the request, for error messages.
- * @throws {DomainError} invalid_input for a site of another account, and for a source of another site.
+ * @throws {DomainError} invalid_input when a site does not belong to the account, or when a source does not belong to
+ * the site for which it is listed.
  */
 export async function writeUserSites(
   database: Queryable,

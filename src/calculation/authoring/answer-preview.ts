@@ -28,7 +28,7 @@ const FIND_OPEN = `
   select from calculation_preview where id = $1 and created_date > clock_timestamp() - $2 * interval '1 millisecond'`;
 /** Interval at which a calculator checks whether the client still waits. */
 const CHECK_INTERVAL_MS = 500;
-// Deletes tasks older than ten minutes. The API waits for an answer for a shorter time (`PATIENCE_MS`).
+// Deletes tasks older than ten minutes. The API no longer needs their answers, because it waits at most `PATIENCE_MS`.
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
 // Newest date at which an input has a point. The inputs are the variables with the ids $2, and the variables that the

@@ -52,12 +52,12 @@ export const previewSchema = lenientObject({
 
 export const SAMPLE_QUERY = declareQuery({
   from: momentParameter(
-    'Start (inclusive) of the range of dates that count as changed. Default: `to`. A date without a zone is local time of the source.',
+    'Start (inclusive) of the range of dates that count as changed. Default: the value of `to`. A date without a zone is local time of the source.',
   ),
   to: momentParameter(
-    'End (inclusive) of the range of dates that count as changed. Default: `from`; when `from` is missing too, the newest date of the inputs, or now when the inputs have no points.',
+    'End (inclusive) of the range of dates that count as changed. Default: the value of `from`; when `from` is missing too, the newest date of the inputs, or now when the inputs have no points.',
   ),
-  triggerDate: momentParameter('The `triggerDate` that the script gets. Default: `to`.'),
+  triggerDate: momentParameter('The `triggerDate` that the script gets. Default: the value of `to`.'),
 });
 
 /** Routes for authors: packages, validate, evaluate, sampleData (R-H4, R-H9). */

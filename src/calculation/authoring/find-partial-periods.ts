@@ -24,8 +24,9 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
 /**
  * @param names the names that the script reads. When some begin with `inputVariables$`, only these inputs are checked.
  * @param path JSON path of the formula.
- * @returns at most one warning for each input. It names the first period by which the script groups and within which
- *   the input's window may begin or end.
+ * @returns at most one warning for each input. The warning names a period, such as `month`: the script groups by this
+ *   period, and the input's window may begin or end in the middle of it. If this is true of several periods, the
+ *   warning names the one that comes first in `buckets`.
  */
 export function findPartialPeriods(
   { variables }: FormulaDeclaration,

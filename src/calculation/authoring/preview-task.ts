@@ -6,10 +6,10 @@ import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';
 
 /**
- * Dates of a preview. Defaults of absent dates:
- * - `to` is set to `from`. If `from` is absent too, `to` is the newest date of the inputs, or now if the inputs have no
- *   points.
- * - `from` and `triggerDate` are set to `to`.
+ * Dates of a preview. Absent dates are filled in this order:
+ * 1. `to`: the value of `from`. If `from` is absent too: the newest date of the inputs, or now if the inputs have no
+ *    points.
+ * 2. `from` and `triggerDate`: the value of `to`.
  */
 export interface PreviewDates {
   readonly from?: string | undefined;

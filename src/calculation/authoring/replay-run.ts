@@ -47,7 +47,7 @@ const FIND_RUN = `
   join calculation_declaration kept on kept.account_id = run.account_id and kept.hash = run.declaration_hash
   where run.id = $1`;
 
-/** A replayed point whose value is not stored at the same date and Version. */
+/** A replayed point for which no value, or a different value, is stored at the point's date and Version. */
 interface Difference {
   readonly date: string;
   readonly version?: string;

@@ -215,8 +215,8 @@ function refuseReversed<From extends string, To extends string>(from: From, to: 
 }
 
 /**
- * Refuses two formulas with the same `validFrom`. Where formulas overlap, the latest `validFrom` decides which formula
- * is valid.
+ * Refuses two formulas with the same `validFrom`. Where formulas overlap, the formula with the latest `validFrom`
+ * applies.
  */
 function refuseSameBegin(
   { calculatedVariableFormulas }: { readonly calculatedVariableFormulas: readonly FormulaDeclaration[] },
@@ -228,7 +228,7 @@ function refuseSameBegin(
     const other = seen.get(begin);
     if (other !== undefined) {
       const rule = `must differ from the validFrom of calculatedVariableFormulas[${other}], got ${validFrom ?? 'none'}`;
-      const message = `${rule}; where formulas overlap, the later validFrom decides which formula is valid`;
+      const message = `${rule}; where formulas overlap, the formula with the later validFrom applies`;
       context.addIssue({ code: 'custom', path: ['calculatedVariableFormulas', index, 'validFrom'], message });
     }
     seen.set(begin, index);

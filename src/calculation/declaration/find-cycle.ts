@@ -6,8 +6,9 @@
 import type { Queryable } from '../../platform/database/database.ts';
 
 // Searches for a cycle through the variable $1. A variable may read its own past, so edges to itself do not count.
-// Without a cycle, returns no rows. Otherwise, `reader` is an upstream variable that reads the input `id`. Without
-// `offset 0`, the planner could build a hash table for each round of the recursion.
+// If there is no cycle, returns no rows. Otherwise, each row pairs a variable `id` with its `reader`: a variable
+// upstream of $1 that reads `id`. Without `offset 0`, the planner could build a hash table for each round of the
+// recursion.
 const READERS = `
   with recursive added (id) as materialized (
     select unnest($2::int[]) except select input_variable_id from variable_input where variable_id = $1 except select $1

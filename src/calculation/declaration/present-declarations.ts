@@ -70,7 +70,8 @@ type NamedDeclaration = Members & { readonly [FORMULAS]: readonly NamedFormula[]
 
 /** Spells names of documented members as the API documents them, adds absent lists as `[]`, and removes the note. */
 export function nameMembers(declaration: Members): NamedDeclaration {
-  // A note describes one save (R-H12). A client that got the note would send the old note again with the next save.
+  // Leaves out the note, because a note describes only one save (R-H12). If answers contained the note, a client would
+  // send the old note again with its next save.
   const { note: _note, ...named } = rename(declaration, DECLARATION_NAMES);
   const formulas = objectsOf(named[FORMULAS]).map((formula): NamedFormula => {
     const members = rename(formula, FORMULA_NAMES);

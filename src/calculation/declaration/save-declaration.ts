@@ -57,7 +57,7 @@ export function openDeclarations(database: Database): Declarations {
 /**
  * Saves the declaration of a variable (R-H1). If `declaration` is defined, call this function inside `GraphTurns.run`.
  * @param declaration undefined when the variable is no longer calculated.
- * @param accepted references that are not checked. Default: all references are checked.
+ * @param accepted the references to skip in the check. Default: none, so all references are checked.
  * @throws {DomainError} the errors of `checkDeclaration`: invalid_input and calculation_cycle.
  * @throws {GraphBusyError} when there is a declaration and another transaction is changing the graph.
  */

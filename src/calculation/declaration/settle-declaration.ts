@@ -38,7 +38,7 @@ export async function settleDeclaration(
   const settled = mapDates(calculated, (value) => {
     const date = toDate(value);
     if (date?.isLocal) hasLocalDates = true;
-    // Converts only epoch milliseconds: a date that is not local and contains no colon.
+    // Converts only epoch milliseconds. A date is in epoch milliseconds if it is not local and contains no colon.
     const isKept = !date || date.isLocal || String(value).includes(':');
     return isKept ? value : formatInstant(date.micros);
   });

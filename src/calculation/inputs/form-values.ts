@@ -16,8 +16,8 @@ export interface FormValues {
   /** Values of the forms, in the order in which the forms are declared. */
   readonly forms: readonly SandboxScalar[];
   /**
-   * Warnings about forms whose site or source was deleted after the declaration was saved. These forms have the value
-   * NULL.
+   * One warning for each entry of `inputForms` that is NULL because its site or source was deleted after the
+   * declaration was saved.
    */
   readonly warnings: readonly string[];
 }

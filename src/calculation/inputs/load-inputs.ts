@@ -76,7 +76,10 @@ export interface InputsWanted {
   readonly changed: DateRange;
   /** Every existing variable to which an input refers. */
   readonly variables: ReadonlyMap<number, KnownVariable>;
-  /** Maximum number of points that the inputs may have together; a bucket counts as one. */
+  /**
+   * Maximum number of points that the inputs of this formula may have together: `maxPoints` minus the points that the
+   * run has already read for other formulas. A bucket counts as one point.
+   */
   readonly remainingPoints: number;
   /** Maximum number of points of the whole run: CALC_MAX_INPUT_POINTS. */
   readonly maxPoints: number;

@@ -39,7 +39,7 @@ const STORE_TIMEOUT_MS = 300_000;
 
 const MAX_CAUSED_FAULTS = 3;
 const BREAKS_SANDBOX =
-  `the sandbox ended ${MAX_CAUSED_FAULTS} times while it ran only this script, ` +
+  `the sandbox failed at least ${MAX_CAUSED_FAULTS} times while it ran only this script, ` +
   'so the run is not repeated; change the script, or ask the operator for the log of the calculator';
 
 const COUNT_CAUSED_FAULTS = `

@@ -1,15 +1,16 @@
 /**
  * A control group for a bwrap container. With the control group, the kernel limits all runs of the container together.
- * The control group is optional, because rlimits and supervisors limit each run anyway. These processes can create it:
- * - on cgroup version 1: only processes of root
- * - on cgroup version 2: only processes in the root group of the machine
+ * The control group is optional, because rlimits and supervisors limit each run anyway. Only these processes can create
+ * the control group:
+ * - on cgroup version 1: processes of the user root
+ * - on cgroup version 2: processes in the root control group of the machine
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findLeftovers, makeOwnedName } from './leftovers.ts';
 
-/** Limits that all runs of a container share. */
+/** Limits on what all runs of a container use together. */
 export interface SharedLimits {
   readonly memoryBytes: number;
   readonly maxProcesses: number;
@@ -58,9 +59,9 @@ export async function makeControlGroup(limits: SharedLimits): Promise<ControlGro
 }
 
 /**
- * @returns the limit files of the new control group, which is a child of this process's group. On cgroup version 1,
- * each file is in the directory of its own controller; on version 2, all files are in one directory. The list is empty
- * when the machine has no control groups.
+ * @returns the files to write the limits to. Each file is in a directory of the new control group, which is a child of
+ * this process's group; the directory need not exist yet. On cgroup version 1, each controller has its own directory.
+ * On version 2, all files are in one directory. The list is empty when the machine has no control groups.
  */
 async function findDirectories({ memoryBytes, maxProcesses }: SharedLimits, name: string): Promise<readonly Wanted[]> {
   const lines = await readFile('/proc/self/cgroup', 'utf8').catch(() => '');

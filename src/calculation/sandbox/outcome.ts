@@ -21,8 +21,8 @@ interface Ending {
 
 export interface DecidedLimits extends RunLimits {
   /**
-   * False when other scripts of the run were executed before: messages about time limits then refer to all scripts
-   * together. Default: true.
+   * False when the run has already executed other scripts. In this case, messages about time limits refer to all
+   * scripts of the run together. Default: true.
    */
   readonly isFirst?: boolean;
 }

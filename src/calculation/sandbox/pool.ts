@@ -64,7 +64,8 @@ type SandboxConfig = Pick<
 /**
  * Starts R and runs a probe script that checks whether runs are isolated as configured (R-H7).
  * @throws {SandboxUnavailableError} when the sandbox needs R_ROOT, but R_ROOT is missing or has no readable R runtime;
- *   when SANDBOX=none lacks SANDBOX_ALLOW_NONE=true, R does not start, or the isolation is weaker than configured.
+ *   when SANDBOX=none is set without SANDBOX_ALLOW_NONE=true; when R does not start; or when the isolation is weaker
+ *   than configured.
  */
 export async function openSandboxPool(options: {
   readonly config: SandboxConfig;

@@ -10,8 +10,9 @@ type Run = (job: SandboxJob) => Promise<SandboxOutcome>;
 const NO_POINTS = 'TimeSeries = list(Dates = integer(), Values = numeric())';
 
 /**
- * R code that lists the guarantees of R-H7 that do not hold. `always` lists the guarantees that are checked in every
- * mode; `contained` lists the guarantees that are checked only in the mode `namespaces`.
+ * R code that checks the guarantees of R-H7. It collects a text for each guarantee that does not hold: in `always` for
+ * the guarantees that are checked in every mode, in `contained` for those that are checked only in the mode
+ * `namespaces`.
  */
 const PROBE = `
 status <- tryCatch(readLines("/proc/self/status"), error = function(e) character())

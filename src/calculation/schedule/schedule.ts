@@ -1,6 +1,6 @@
 /**
- * Cron expressions of formulas (R-H5): five fields, six fields with the seconds first, or a name such as @daily. At
- * changes of the clock:
+ * Cron expressions of formulas (R-H5): five fields, six fields with the seconds first, or a name such as @daily. When
+ * the clocks of the time zone change, for example for daylight saving time:
  * - An expression with one time of day fires once on each of its days.
  * - An expression with several times of day does not fire at a skipped time, and fires twice at a repeated time.
  */

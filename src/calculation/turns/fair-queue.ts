@@ -3,7 +3,7 @@
  * Pure except for its clock.
  *
  * - Credit: each round credits an account with QUANTUM_MS; the time of its runs and previews is debited. An account in
- *   debt waits while another account has credit and may take the slot.
+ *   debt waits as long as there is another account that has credit and may take the slot.
  * - Share: half of the slots, rounded up. An account may borrow further slots while no other account needs them for its
  *   own share.
  * - Return: if another account needs a borrowed slot, the borrower's newest run or preview is stopped and repeated
@@ -44,7 +44,10 @@ interface Account {
 
 interface Running {
   readonly turn: Turn;
-  /** Instant up to which the time of this run or preview has been debited from the account, in ms. */
+  /**
+   * Instant in ms, on the clock of the queue. The time that this run or preview used before this instant has already
+   * been debited from the account.
+   */
   debitedMs: number;
   isReturning: boolean;
 }
@@ -114,8 +117,8 @@ export class FairQueue {
   }
 
   /**
-   * @returns a run or preview that must give back a borrowed slot, if there is one. The next call returns another one.
-   *   The caller must stop the run or preview, and call `end`.
+   * @returns a run or preview that must give back its borrowed slot; undefined when no run or preview must do so. Each
+   *   call returns a different run or preview. The caller must stop the run or preview, and call `end`.
    */
   takeBack(): Turn | undefined {
     if (!this.isSqueezed()) return undefined;
@@ -130,7 +133,7 @@ export class FairQueue {
   }
 
   /**
-   * @returns true when the waiting accounts below their share outnumber the slots that are free or being given back.
+   * @returns true when more accounts wait below their share than there are slots that are free or being given back.
    */
   isSqueezed(): boolean {
     let needed = 0;

@@ -7,8 +7,8 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 
 /**
- * A calculator that holds this many waiting turns of one account and urgency leaves further turns in Redis for all
- * calculators.
+ * Number of waiting turns, per account and urgency, up to which a calculator takes turns from Redis. Further turns stay
+ * in Redis, where any calculator can take them.
  */
 const MAX_HELD = 64;
 

@@ -24,7 +24,7 @@ const forced = z.object({
 });
 const stopped = z.object({
   runIds: z.array(idSchema).meta({
-    description: 'Ids of the stopped runs, and ids of the runs that record the removed requests.',
+    description: 'Run ids, ascending: one for each cancelled run, and one for the record of each removed request.',
   }),
 });
 const trigger = z.enum(RUN_TRIGGERS);

@@ -63,7 +63,8 @@ export const INSTANTS_QUERY = declareQuery({
     ),
   ),
   from: momentParameter(
-    'Earliest instant to return, inclusive; for example, `validFrom` of a formula. Past instants are never returned.',
+    'Earliest instant to return, inclusive. For example, pass the `validFrom` of a formula. Past instants are never ' +
+      'returned, even when this parameter is in the past.',
   ),
   until: momentParameter('Latest instant, exclusive.'),
   count: integerParameter('Maximum number of instants.', { min: 1, max: 100, default: 5 }),

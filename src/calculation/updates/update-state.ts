@@ -11,7 +11,7 @@ const RUNNING = `
   select id as "runId", trigger, from_date as "from", to_date as "to", started_date as "startedDate"
   from calculation_run where variable_id = $1 and state = 'Running'`;
 
-// The order is always the same, because waiting requests of a variable differ in `attempt`.
+// The order is deterministic: no two waiting requests of a variable have the same `attempt`.
 const WAITING = `
   select trigger, from_date as "from", to_date as "to", requested_date as "requestedDate",
          not_before_date as "notBeforeDate", attempt

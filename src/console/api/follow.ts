@@ -32,7 +32,7 @@ export function useFollowed<Status>({ queryKey, read, events, isOver }: Followed
       try {
         for await (const { data } of readEvents(events, end.signal)) {
           const status = JSON.parse(data) as Status;
-          // An event lacks some members of the resource, so the code below reads the resource again.
+          // Events carry only some members of the resource, so the whole resource is read again after the last event.
           if (isOver(status)) break;
           queries.setQueryData<Status>(JSON.parse(key) as QueryKey, (old) => old && { ...old, ...status });
         }

@@ -64,7 +64,8 @@ export function starterScript(alias: string): string {
 }
 
 /**
- * @returns the declaration with at least one formula. An absent list becomes an empty list.
+ * @returns the declaration in a complete form. An absent list of inputs, forms or constants becomes an empty list. If
+ *   there is no formula, an empty formula is added.
  * @param given the declaration that the API returned; null when the variable is not calculated.
  */
 export function toDeclaration(given: unknown): Declaration {

@@ -15,7 +15,10 @@ const MAX_NAMED = 8;
 interface TableProps {
   /** Description of the table for screen readers. */
   readonly label: string;
-  /** Names of the columns; a name in an array marks a column of numbers, aligned to the right. */
+  /**
+   * Names of the columns. A name in an array of its own, such as `['Points']`, marks a column of numbers, which is
+   * aligned to the right.
+   */
   readonly columns: readonly (string | readonly [string])[];
   readonly children: ReactNode;
 }

@@ -1,4 +1,7 @@
-/** Converts form values (in `clientData` at `<form>.<group>.<field>`) to the texts of their inputs, and back. Pure. */
+/**
+ * Converts form values (in `clientData` at `<form>.<group>.<field>`) to the texts that the page shows in the input
+ * fields, and back. Pure.
+ */
 import type { components } from '../api/openapi.d.ts';
 import { type Members, toNumber } from './fields.ts';
 

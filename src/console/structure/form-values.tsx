@@ -1,4 +1,4 @@
-/** Inputs for the values that one element (site, source or variable) has in the account's forms. */
+/** Input fields for the account's forms. The input fields edit the form values of one site, source or variable. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import classes from '../parts/view.module.css';

@@ -40,7 +40,7 @@ export function SourcePage() {
   return <ElementPage key={sourceId} kind="Source" id={sourceId} />;
 }
 
-/** The page of a variable's properties. The page `/console/variables/$variableId` shows the variable's data. */
+/** The page of a variable's properties. The variable's data is on another page, `/console/variables/$variableId`. */
 export function PropertiesPage() {
   const { variableId } = propertiesRoute.useParams();
   return <ElementPage key={variableId} kind="Variable" id={variableId} />;

@@ -56,8 +56,8 @@ export interface Child {
 }
 
 /**
- * @returns a query that loads the first MAX_CHILDREN children and their total number. A site's children are sources; a
- *   source's children are variables.
+ * @returns a query that loads the first MAX_CHILDREN children and the total number of all children. A site's children
+ *   are sources; a source's children are variables.
  */
 export function useChildren(kind: 'Site' | 'Source', id: number) {
   return useQuery({

@@ -112,9 +112,9 @@ export function useStops(
     firstVersionTimestamp,
     lastVersionTimestamp,
   ]);
-  // A stop of the slider is precise only to the millisecond. A VersionTimestamp is rounded up, so that the version
-  // already exists at its stop. If the range has too many points, `instants` is ignored, because it still holds the
-  // data of an earlier range.
+  // The slider stops only at whole milliseconds. A VersionTimestamp is rounded up: at a stop that is rounded down, the
+  // version would not exist yet. If the range has too many points, `instants` is not loaded again and may still hold
+  // the data of an earlier range, so `instants` is ignored.
   const seen = (isFew ? (instants.data ?? []) : []).map((seconds) => new Date(Math.ceil(seconds * 1000)).toISOString());
   const all = [...new Set([...[...tagged, ...live].map(ceilMillis), ...seen])].sort();
   return thin(all);

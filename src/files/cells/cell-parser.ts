@@ -13,9 +13,9 @@ export const FILE_DATE_RULE =
 const [ZERO, SPACE] = [0x30, 0x20];
 
 /**
- * Parses the date of a row, in any format that a push accepts (R-A11). Spreadsheets and data frames use more formats
- * than §2 has.
- * @returns undefined for any other format, such as dd/MM/yyyy, and for a date outside 1700 to 2199.
+ * Parses the date of a row, in any format that a push accepts (R-A11): the formats of §2, and further formats that
+ * spreadsheets and data frames use.
+ * @returns undefined for a format that a push does not accept, such as dd/MM/yyyy, and for a date outside 1700 to 2199.
  */
 export function parseFileDate(text: string): ParsedDate | undefined {
   return parseDate(text);

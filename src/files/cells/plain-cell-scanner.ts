@@ -93,7 +93,7 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
   }
   const fractionDigits = point === end ? 0 : end - point - 1;
   const digits = end - first - (point === end ? 0 : 1);
-  // `digits` is negative when the cell is empty and the byte after the cell is a dash.
+  // When the cell is empty, `bytes[start]` is the byte after the cell. If that byte is a dash, `digits` is -1.
   if (digits <= 0 || digits > MAX_DIGITS) return Number.NaN;
   const value = mantissa / (POWERS_OF_TEN[fractionDigits] as number);
   return isNegative ? -value : value;

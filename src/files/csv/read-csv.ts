@@ -1,6 +1,6 @@
 /**
- * Reads a CSV into chunks of rows, one stored part of the file after the other (R-E2); after a crash, reading resumes
- * at the first byte of a record (R-E5).
+ * Reads the stored parts of a CSV file in order, and emits the rows in chunks (R-E2). After a crash, reading resumes at
+ * the first byte of a record (R-E5).
  */
 import { decodeUtf8 } from '../cells/utf8.ts';
 import { usedColumns } from '../parsing/header-columns.ts';

@@ -60,8 +60,8 @@ export class ParserDeath extends Error {
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-// Maximum heap of a parser, far below the memory of the container. If the kernel killed the parser, the failure would
-// not count against the file.
+// Maximum heap of a parser. A parser that exceeds this heap aborts, which counts as a failure of the file. The maximum
+// is far below the memory of the container, because a kill by the kernel would not count as a failure of the file.
 const HEAP_MEBIBYTES = 192;
 // Maximum memory of a parser outside its heap: parts of the file, their inflated bytes, and one chunk.
 const BUFFER_MEBIBYTES = 128;

@@ -1,4 +1,7 @@
-/** Numbers the combinations of version and tags in a file. Each combination is resolved to dictionary ids only once. */
+/**
+ * Assigns a number to each combination of version and tags in a file, so that dictionary ids are looked up per
+ * combination, not per row.
+ */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, MAX_VERSION, toLabels } from '../../points/label-rules.ts';
 import { parseFileTags } from '../cells/cell-parser.ts';
@@ -83,8 +86,8 @@ export class LabelTable {
 
   #parse(rawVersion: string, rawTags: string): Labels | Problem {
     const [version, text] = [this.#decode(rawVersion), this.#decode(rawTags)];
-    if (version === undefined) return { code: 'invalid_version', message: 'version must be UTF-8' };
-    if (text === undefined) return { code: 'invalid_tags', message: 'tags must be UTF-8' };
+    if (version === undefined) return { code: 'invalid_version', message: 'version must be text encoded in UTF-8' };
+    if (text === undefined) return { code: 'invalid_tags', message: 'tags must be text encoded in UTF-8' };
     if (version.length > MAX_VERSION) {
       return {
         code: 'invalid_version',

@@ -1,6 +1,6 @@
 /**
- * Collects the rows of a chunk: valid rows as columns, invalid rows as errors. Encodes the valid rows as COPY tuples
- * when their targets and labels are resolved. Runs in the parser process, without an object per row.
+ * Collects the rows of a chunk: valid rows as columns, invalid rows as errors. After the targets and labels of the rows
+ * have been resolved, encodes the valid rows as COPY tuples. Runs in the parser process, without an object per row.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';

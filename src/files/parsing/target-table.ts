@@ -1,4 +1,7 @@
-/** Numbers the combinations of identifiers in a file. The variable is looked up per combination, not per row (§2). */
+/**
+ * Assigns a number to each combination of identifiers in a file, so that the variable is looked up per combination, not
+ * per row (§2).
+ */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { MAX_TEXT } from '../../platform/limits.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
@@ -41,7 +44,10 @@ export class TargetTable {
   #entries: Entry[] = [];
   #generation = 0;
 
-  /** @param decode turns a cell of the file into text; returns undefined when the cell is not UTF-8. */
+  /**
+   * @param decode decodes the raw text of a cell, which for CSV has one character per byte. Returns undefined when the
+   *   bytes are not UTF-8.
+   */
   constructor(columns: Columns['identifiers'], decode: (text: string) => string | undefined) {
     this.#columns = columns;
     this.#decode = decode;
@@ -124,7 +130,7 @@ export class TargetTable {
   #parse(name: string, raw: string): number | string | Problem {
     const text = this.#decode(raw);
     const invalid = (rule: string): Problem => ({ code: 'invalid_identifier', message: `${name} ${rule}` });
-    if (text === undefined) return invalid('must be UTF-8');
+    if (text === undefined) return invalid('must be text encoded in UTF-8');
     if (IDS.has(name)) return parseFileId(text) ?? invalid(`${ID_RULE}, got ${show(text)}`);
     if (text.length > MAX_TEXT) return invalid(`must be at most ${MAX_TEXT} characters, got ${text.length}`);
     return isStorableText(text) ? text : invalid(STORABLE_RULE);

@@ -22,7 +22,10 @@ import { ingestFile } from './ingest-file.ts';
 import { findWaitingAccounts, type TakenFile } from './take-file.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Maximum fraction of the time for the files of one account, while several accounts have files. */
+/**
+ * While files of several accounts are processed, the files of each account are parsed and written for at most this
+ * fraction of the elapsed time.
+ */
 const CHUNK_SHARE = 0.4;
 
 export interface FileIngesterServices {
@@ -78,7 +81,7 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
       const fields = { err: error, requestId: file?.requestId, accountId, fileId: file?.id, delayMs };
       log.warn(
         fields,
-        'the files of an account could not be processed; they are retried after delayMs, and rows already written are kept',
+        'the files of an account could not be processed; they are retried after the delay in the field delayMs, and rows already written are kept',
       );
       return undefined;
     });

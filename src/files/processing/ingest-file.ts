@@ -117,7 +117,8 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
   const { database, parser, pace, limits, onWritten, metrics } = services;
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
-  // Each chunk waits for pushes to its variables that were accepted before the processing started (R-D6).
+  // Each chunk waits for the pushes to its variables that were accepted before the processing of the file started or
+  // resumed (R-D6).
   const awaitEarlierPushes = await openPushBarrier(database, file.accountId, signal);
   let done: FilePosition = from;
   const { accountId } = file;

@@ -11,7 +11,7 @@ const UTF8_MARK = '\xef\xbb\xbf';
 const NOT_CSV: readonly (readonly [start: string, what: string])[] = [
   [ZIP_START, 'the file must be CSV, got a zip archive, perhaps an xlsx workbook'],
   ['\x1f\x8b', 'the file must be CSV, got gzip; to send the CSV compressed, add the header Content-Encoding: gzip'],
-  [COMPOUND_START, 'the file must be CSV, got an old or encrypted Office document'],
+  [COMPOUND_START, 'the file must be CSV, got an Office document that is encrypted or in an old format such as .xls'],
   ['%PDF', 'the file must be CSV, got a PDF'],
   ['\xff\xfe', 'the file must be UTF-8, got UTF-16'],
   ['\xfe\xff', 'the file must be UTF-8, got UTF-16'],

@@ -100,7 +100,8 @@ class SheetRows implements RowVisitor {
 
   #readHeader(row: number, cells: SheetCells): void {
     // Limits the total length of the names, which could otherwise fill the memory: even in a small file, many cells of
-    // the header can refer to one long shared string.
+    // the header can refer to one long shared string. MAX_ROW_BYTES is used here as a number of characters, not of
+    // bytes.
     let characters = 0;
     const names = cells.kinds.map((_, column) => {
       const name = this.#textOf(cells, column);

@@ -57,7 +57,8 @@ export class SheetScanner {
   }
 
   /**
-   * Reads one row. Reads nothing if the row is incomplete and has at most MAX_WAITING_BYTES bytes.
+   * Reads one row. If the end of the row has not arrived yet, reads nothing, and `feed` keeps the bytes for its next
+   * call. But if more than MAX_WAITING_BYTES bytes of the row have arrived, reads these bytes with `xml-rows.ts`.
    * @returns the index after the bytes that were read; `at` when nothing was read.
    */
   #plainRow(bytes: Buffer, at: number): number {

@@ -23,7 +23,10 @@ const ANSWERS = {
   },
 };
 
-/** @returns operations by event type, each with the body that a webhook without a template sends (R-I3). */
+/**
+ * @returns OpenAPI path items by event type. Each path item describes the request that the service sends to a webhook
+ *   without a template (R-I3).
+ */
 export function describeEvents(events: readonly SentEvent[], tag: string): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(events.map((event) => [event.type, { post: describeEvent(event, tag) }]));
 }
@@ -33,7 +36,7 @@ function describeEvent({ type, data }: SentEvent, tag: string): JsonSchema {
   return {
     operationId: `on${type}`,
     tags: [tag],
-    summary: `Notify a webhook of ${type}`,
+    summary: `Notify a webhook about the event ${type}`,
     parameters: HEADERS.map(([name, description]) => ({
       ...{ name, in: 'header', required: true, description },
       schema: { type: 'string' },

@@ -17,8 +17,8 @@ const DEFINITIONS = '#/$defs/';
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * Starts a collection of components. A schema with an id can have different JSON Schemas for input and for output. Use
- * such a schema either for input or for output, not for both.
+ * Starts a collection of components. A zod schema with an id becomes one component. If its JSON Schema for input
+ * differs from its JSON Schema for output, use the zod schema for one of the two directions only.
  */
 export function collectSchemas(): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
@@ -41,14 +41,14 @@ interface Wrapped {
 
 /** Changes the JSON Schema that zod produces, so that it meets the expectations of client generators. */
 function tidy({ zodSchema, jsonSchema }: Converted): void {
-  // Answers may get new members later, so the schemas admit unknown members. The tests of this service nevertheless
-  // fail when an answer has an unknown member.
+  // Answers may get new members later, so the published schemas admit unknown members. The tests of this service are
+  // stricter on purpose: they fail when an answer has a member that its schema does not list.
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   // zod writes `id`, which JSON Schema does not define.
   delete jsonSchema.id;
   nameMembers(jsonSchema);
-  // Client generators assume that a member with a default is always present. A member with the default null may be
-  // absent.
+  // Client generators assume that a member with a default is always present. But a member whose default is null may be
+  // absent, so its default is left out of the JSON Schema.
   if (jsonSchema.default === null) delete jsonSchema.default;
   // zod omits the examples of an input schema with a transform, because it assumes that they are outputs of the
   // transform. The examples in this service are inputs, so they are added here.
@@ -57,7 +57,8 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
 }
 
 /**
- * Describes a record with known keys by one property per key, because validators and generators ignore `propertyNames`.
+ * In the schema of a record with known keys, replaces `propertyNames` by one property per key, because validators and
+ * generators ignore `propertyNames`.
  */
 function nameMembers(jsonSchema: Record<string, unknown>): void {
   const { propertyNames, additionalProperties: value } = jsonSchema;

@@ -38,8 +38,7 @@ const MAX_CACHED = 5000;
 
 /**
  * Creates middleware for requests that require a scope.
- * @param applies function that returns true for a request for which HTTP Basic is accepted. Default: true for every
- * request.
+ * @param applies predicate: true if the request may authenticate with HTTP Basic. Default: every request may.
  */
 export type AuthenticateScope = (scope: Scope, applies?: (c: Context) => boolean) => MiddlewareHandler<CallerEnv>;
 

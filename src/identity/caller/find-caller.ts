@@ -15,9 +15,9 @@ const MAX_CACHED = 10_000;
 const REVOKED = 'the token was revoked; sign in again';
 /** How users of other issuers are found, for each value of EXTERNAL_USERS. An error message quotes these texts. */
 const IDENTIFYING: Readonly<Record<ExternalUsers, string>> = {
-  sub: 'the user is found by sub',
-  email: 'the user is found by sub or, if no user has this sub, by the verified email address',
-  businessId: 'the user is found by sub or, if no user has this sub, by businessId',
+  sub: 'the user is identified by the claim "sub"',
+  email: 'the user is identified by the claim "sub" or, if no user has this sub, by the verified email address',
+  businessId: 'the user is identified by the claim "sub" or, if no user has this sub, by businessId',
 };
 
 /**
@@ -38,7 +38,10 @@ export interface CallerCacheOptions {
   /** Seconds for which a caller is cached: config.ACCESS_CACHE_SEC. */
   readonly cacheSec: number;
   readonly clock?: Clock;
-  /** The embedded issuer; `sub` of its tokens is a user's id. If undefined, `sub` is a user's id for every issuer. */
+  /**
+   * URL of the embedded issuer, in whose tokens `sub` is a user's id. If `ownIssuer` is undefined, `sub` is a user's id
+   * in the tokens of every issuer.
+   */
   readonly ownIssuer?: string;
   /** How users of other issuers are identified: config.EXTERNAL_USERS. */
   readonly externalUsers?: ExternalUsers;

@@ -1,6 +1,6 @@
 /**
- * Makes the grants of sign-ins in a browser. A grant covers one account and all scopes that the client may have (R-B2,
- * R-B4).
+ * Finds or creates the grant when a user signs in to a client with a browser. A grant covers one account and all scopes
+ * that the client may have (R-B2, R-B4).
  */
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
@@ -38,9 +38,9 @@ export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC):
 }
 
 /**
- * Finds the last grant of the client in the session. A new grant would invalidate the tokens of the client's other
- * browser tabs.
- * @returns undefined when the client has no grant in the session, or when the last grant is for another account.
+ * Finds the last grant of the client in the session, so that `makeGrant` can reuse this grant. A new grant would
+ * invalidate the tokens of the client's other browser tabs.
+ * @returns undefined when the client has no grant in the session, or when the last grant is not for `accountId`.
  */
 async function findSessionGrant(
   { database }: GrantContext,

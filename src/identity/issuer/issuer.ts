@@ -253,8 +253,8 @@ function ownClient(issuer: string, returnUrls: readonly string[]): AdapterPayloa
 type IssuerEnv = RequestIdEnv & { Bindings: HttpBindings };
 
 /**
- * Wraps the issuer as a Hono app. Mount this app at the root of the HTTP app; other paths are passed on. Earlier
- * middleware must not read the body of a request to the issuer.
+ * Wraps the issuer as a Hono app. Mount this app at the root of the HTTP app. Requests whose path does not belong to
+ * the issuer are passed on to the next handler. Earlier middleware must not read the body of a request to the issuer.
  */
 export function issuerRoutes(issuer: Issuer): Hono<IssuerEnv> {
   const app = new Hono<IssuerEnv>();

@@ -78,7 +78,7 @@ async function writePayload(
 }
 
 /**
- * Finds the subject of an error message that ends with STORABLE_RULE.
+ * Finds the parameter to name in an error message, in front of STORABLE_RULE.
  * @returns the first name in `params` whose value the database cannot store; if there is none, the word `parameters`.
  */
 function findUnstorable({ params = {} }: Pick<AdapterPayload, 'params'>): string {
@@ -110,7 +110,7 @@ async function consumePayload(database: Queryable, model: string, id: string): P
 function createClientAdapter(findClient: FindClient): Adapter {
   const refuse = async () => {
     throw new Error(
-      'the issuer can only read clients by id; to register a client, use POST /admin/clients or the command admin create-client',
+      'the issuer can look up a client by id, but cannot register, change or delete clients; to register a client, use POST /admin/clients or the command admin create-client',
     );
   };
   return {

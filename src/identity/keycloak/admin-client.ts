@@ -20,7 +20,10 @@ export interface KeycloakUser {
 export interface KeycloakAdmin {
   /** @returns the id; undefined when the user name or email address is taken. */
   createUser(user: KeycloakUser): Promise<string | undefined>;
-  /** Finds a user by exact name; Keycloak stores names in lower case. */
+  /**
+   * Finds the user whose whole name is `userName`. The case of `userName` does not matter, because Keycloak stores and
+   * compares names in lower case.
+   */
   findUserByName(userName: string): Promise<KeycloakUser | undefined>;
   findUser(id: string): Promise<KeycloakUser | undefined>;
   updateUser(id: string, user: KeycloakUser): Promise<void>;
@@ -144,7 +147,7 @@ async function requestToken(options: KeycloakAdminOptions, clock: Clock) {
       `Keycloak issued no token for the client ${clientId}; it answered with status ${response.status}`,
     );
   const { access_token: value, expires_in: lifeSec } = (await response.json()) as Readonly<Record<string, unknown>>;
-  if (typeof value !== 'string') throw unavailable('Keycloak answered the token request without an access token');
+  if (typeof value !== 'string') throw unavailable('the token response from Keycloak contains no access token');
   return { value, untilMs: clock.nowMillis() + Number(lifeSec ?? 0) * 1000 - EARLY_MS };
 }
 

@@ -141,8 +141,8 @@ async function getSubject(
       ...(user.accountId !== null && { account: [String(user.accountId)] }),
     },
   });
-  // `made` is undefined if the user already exists in Keycloak: the operator created the user, or an earlier attempt
-  // did, whose database transaction was rolled back.
+  // `made` is undefined if the user already exists in Keycloak. Either the operator created the user, or an earlier
+  // call created the user and then the database transaction of that call was rolled back.
   const subject = made ?? (await findOwn(admin, user.userName))?.id;
   if (subject === undefined) throw taken(user.userName);
   const { rowCount } = await database.query(

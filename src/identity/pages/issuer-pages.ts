@@ -60,7 +60,10 @@ function isSignIn({ prompt }: InteractionDetails): boolean {
   return prompt.name === 'login';
 }
 
-/** Shows the last page of a sign-in with the issuer's own client. Without a sign-in result, starts a sign-in. */
+/**
+ * Answers the redirect at the end of a sign-in through the issuer's own client. With `code`, shows that the user is
+ * signed in. With `error`, shows that the page has expired. Without `code` and `error`, starts a sign-in.
+ */
 function showSignedIn({ issuer }: PageContext, ctx: PageRequest): void {
   const { code, error } = ctx.query;
   const language = languageOf(ctx);

@@ -76,7 +76,8 @@ export async function takePassword(
   if (problem) return showPassword(context, provider, ctx, details, problem);
   await context.invalidateAccess([user.userId]);
   context.wakeMail();
-  // `isDone` also ends a requested password change, so that the user does not choose a password twice.
+  // `isDone` marks a requested password change as done, even when this page replaced a temporary password. So the user
+  // is not asked for a new password twice.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });
 }
 

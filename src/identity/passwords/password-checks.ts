@@ -1,7 +1,7 @@
 /**
- * Limits concurrent password checks of a process (R-B11, R-A14), because each check occupies a core and a thread. Only
- * one password of a client network is checked at a time. One thread of libuv's pool always stays free for other work.
- * One core stays free too, if the machine has several.
+ * Limits concurrent password checks of a process (R-B11, R-A14), because each check occupies a core and a thread. For
+ * each client network, only one password is checked at a time. One thread of libuv's pool always stays free for other
+ * work. One core stays free too, if the machine has several.
  */
 import { availableParallelism } from 'node:os';
 import { openFairSemaphore } from '../../platform/shares/fair-semaphore.ts';

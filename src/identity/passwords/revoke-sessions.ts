@@ -21,7 +21,7 @@ export async function revokeSessions(database: Queryable, userId: string, kept?:
     `delete from oidc_payload where payload ->> 'accountId' = $1 and not coalesce(${isKept}, false)`,
     [userId, kept?.interactionUid ?? null, kept?.sessionUid ?? null],
   );
-  // Deletes unfinished interactions in which the user has signed in, except the interaction of `kept`.
+  // Deletes unfinished interactions in which the user has signed in, except the one with the id `kept.interactionUid`.
   await database.query(
     `delete from oidc_payload where model = 'Interaction' and payload #>> '{result,login,accountId}' = $1
        and id is distinct from $2`,

@@ -1,13 +1,16 @@
 /**
  * Counts wrong passwords per user and per network of the client (R-B11). So a guesser does not block the user's devices
- * in other networks. A network is a stranger if the user has not signed in from the network during the last 30 days.
+ * in other networks. A network is known if the user has signed in from the network during the last 30 days. The code
+ * calls the unknown networks strangers.
  *
  * - After `maxFailures` consecutive wrong passwords from one network, sign-in from this network is blocked.
- * - A device (a client that uses HTTP Basic) is blocked only after 20 × `maxFailures` wrong passwords, unless its
- *   network is a stranger. So a guesser behind the same address does not stop the device.
+ * - In a known network, a device (a client that uses HTTP Basic) is blocked only after 20 × `maxFailures` wrong
+ *   passwords. So a guesser behind the same address does not stop the device. In an unknown network, a device is
+ *   blocked after `maxFailures` wrong passwords, like any other client.
  * - If a device repeats one of the last 16 wrong passwords counted for the network, the password is not counted again.
- * - When wrong passwords from all strangers together reach 20 × `maxFailures`, sign-in from every stranger is blocked.
- *   The wrong passwords from a stranger count until `lockSec` seconds after the stranger's last wrong password.
+ * - When wrong passwords from all unknown networks together reach 20 × `maxFailures`, sign-in from every unknown
+ *   network is blocked. The wrong passwords from an unknown network count until `lockSec` seconds after the last wrong
+ *   password from this network.
  * - A wrong password counts only after it has been checked, so parallel guesses can exceed a limit by a few.
  */
 import { createHash } from 'node:crypto';
@@ -57,7 +60,10 @@ const FIND = `
   from app_user u left join sign_in_source source on source.user_id = u.id and source.network = $3
   where lower(u.user_name) = lower($1)`;
 
-/** @returns the user, and the number of wrong passwords from `network`; undefined for an unknown user. */
+/**
+ * Finds the source of a sign-in attempt: the user, and the number of wrong passwords for this user from `network`.
+ * @returns undefined when no user has the name `userName`.
+ */
 export async function findSource(
   database: Queryable,
   userName: string,
@@ -174,8 +180,9 @@ function markOf(salt: string, password: string): number {
 }
 
 /**
- * Forgets the user's wrong passwords and unlocks each network for the user. The separate lock on networks unknown for
- * this user stays. To remove that lock too, reset the user's `sign_in_locked_until`.
+ * Forgets the user's wrong passwords and removes the user's lock on each single network. The lock on all unknown
+ * networks together (described at the top of this file) stays. To remove that lock too, set the user's
+ * `sign_in_locked_until` to null.
  */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(

@@ -74,8 +74,8 @@ await runCommand(async () => {
       await page.goto(`${stack.api}${address}${picture.path}`);
       await picture.prepare(page);
       await page.locator('canvas').first().waitFor();
-      // Waits two frames, because the chart is drawn one frame after its data arrives. The network is never idle,
-      // because the page follows new points.
+      // Waits two frames, because the chart is drawn one frame after its data arrives. Waiting for an idle network
+      // would never end, because the page follows new points.
       await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
       const path = join(DIRECTORY, `${picture.name}.png`);
       await page.screenshot({ path });

@@ -108,8 +108,8 @@ async function ensureStructure(api: DemoApi): Promise<{ readonly peakId: number;
 async function pushReadings(api: DemoApi, peakId: number, taylorCsv: string): Promise<void> {
   const measured = parseDemand(await readFile(taylorCsv, 'utf8'));
   await push(api, FORECAST, weekAhead(measured));
-  // Counts the peaks of both versions: after an interrupted load, the peak of some days may already come from the
-  // measurement.
+  // Counts the peaks of both versions: if an earlier load was interrupted, the peaks of some days may already be
+  // computed from the measurement instead of the forecast.
   await awaitPeaks(api, peakId, [FORECAST, MEASURED], FORECAST_DAYS);
   await push(api, MEASURED, measured);
 }

@@ -76,14 +76,14 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 }
 
 /**
- * @returns the options of the health check. image:check repeats the health check itself, because podman would need a
- *   systemd timer.
+ * @returns the options of the health check. They switch off podman's repetition of the health check, which needs a
+ *   systemd timer. Instead, image:check runs the health check repeatedly.
  */
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // The words after CMD must run without a shell, so podman gets them as a JSON array. If the array begins with CMD,
-  // podman 4.3 splits it at the spaces.
+  // The words after CMD must run without a shell, so podman gets them as a JSON array. The array omits CMD, because
+  // podman 4.3 would split the text of an array that begins with CMD at its spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }

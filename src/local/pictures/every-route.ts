@@ -13,8 +13,8 @@ const SIZES = [
   { width: 1440, height: 900 },
 ] as const;
 /**
- * Time, in milliseconds, for a route to read and draw its data. On the page of a variable, the network never becomes
- * idle, because a connection stays open.
+ * Time, in milliseconds, that a route gets to read and draw its data. The time is fixed, because a wait for an idle
+ * network would never end on the page of a variable, where a connection stays open.
  */
 const SETTLE_MS = 1500;
 

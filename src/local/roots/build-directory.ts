@@ -1,8 +1,9 @@
 /**
- * The working directory of a root build. It is in the system's temporary directory, because mmdebstrap reads packages
- * as an unprivileged user who cannot enter a private home. Its name contains the process id of the build, so that a
- * later build can remove the directories of interrupted builds. Everything mounted in the directory is unmounted before
- * the directory is removed: a removal that enters a mounted /proc or /dev would delete the machine's own files.
+ * The working directory for building a root file system. The directory is in the system's temporary directory, because
+ * mmdebstrap reads packages as an unprivileged user who cannot enter a private home. The name of the directory contains
+ * the process id of the build, so that a later build can remove the directories of interrupted builds. Everything
+ * mounted in the directory is unmounted before the directory is removed: a removal that enters a mounted /proc or /dev
+ * would delete the machine's own files.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';

@@ -69,8 +69,8 @@ async function build(recipe: RootRecipe, cache: string, root: string, step: Step
 }
 
 /**
- * Makes mmdebstrap write a tar archive, which `tar` unpacks. Otherwise, without root rights, the files would belong to
- * subordinate ids.
+ * Makes mmdebstrap write a tar archive, which `tar` unpacks. If mmdebstrap wrote the directory itself and had no root
+ * rights, the files would belong to subordinate ids.
  */
 async function unpack(
   recipe: RootRecipe,
@@ -108,9 +108,9 @@ function describeEnd([code, signal]: readonly unknown[]): string {
 }
 
 /**
- * @returns the start of a command that runs mmdebstrap in new namespaces. The mounts and processes of mmdebstrap then
- *   cannot outlive this process. Empty if this machine refuses namespaces. Also empty without root rights, because
- *   mmdebstrap then creates namespaces itself.
+ * @returns the first words of a command line that runs mmdebstrap in new namespaces, so that the mounts and processes
+ *   of mmdebstrap cannot outlive this process. The list is empty if this machine refuses namespaces. The list is also
+ *   empty without root rights, because mmdebstrap then creates namespaces itself.
  */
 function privateNamespaces(): readonly string[] {
   const options = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc', '--'];

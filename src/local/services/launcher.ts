@@ -12,7 +12,8 @@ import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
 import { SetupError } from '../setup-error.ts';
 
 /**
- * User id and group id of the services when this process runs as root. The database's root file system lists both ids.
+ * User id and group id of the services when this process runs as root. /etc/passwd and /etc/group in the database's
+ * root file system contain the ids.
  */
 export const SERVICE_ID = 26_001;
 
@@ -117,8 +118,8 @@ export function prepareState(kind: LauncherKind, root: string, localPath: string
 }
 
 /**
- * Finds the paths of the writable directory. Under chroot, only the root file system is visible, so the directory is
- * inside it.
+ * Finds the paths of the writable directory. Under chroot, a program sees only the files below `root`, so the directory
+ * is below `root`.
  */
 export function locateState(kind: LauncherKind, root: string, localPath: string): State {
   if (kind === 'bwrap') return { hostPath: localPath, innerPath: '/data' };

@@ -17,7 +17,10 @@ import type { Log } from '../log.ts';
 const SUSPECT_MS = 3000;
 const LOOK_INTERVAL_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
-/** A COPY into the database sends bytes continuously; a session that waits for bytes this long has lost its client. */
+/**
+ * A COPY into the database sends bytes continuously. A session has lost its client when the session waits for bytes
+ * from the client, and the connection has moved no byte for this number of milliseconds.
+ */
 const CLIENT_READ_MS = 15_000;
 /** When no probe has been answered for this long, all suspected connections and all idle connections are closed. */
 const UNREACHABLE_MS = 8000;
@@ -37,7 +40,10 @@ interface SessionReport {
 /** State of a connection at the last check. */
 interface Watched {
   bytes: number;
-  /** Value of `performance.now()` at the last check at which bytes had moved or no query was in flight. */
+  /**
+   * Start of the current silence, as a value of `performance.now()`. A check sets the start to the current time when
+   * bytes have moved since the previous check, or when no query is in flight.
+   */
   sinceMs: number;
   reports: number;
 }
@@ -84,7 +90,7 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
       watched.reports = report?.state === 'active' && !isStarved ? 0 : watched.reports + 1;
       return watched.reports >= REPORTS_NEEDED;
     });
-    const reason = 'according to the database server, no session works on the unanswered queries';
+    const reason = 'according to the database server, no session is processing the unanswered queries';
     if (dead.length > 0) close(dead, { reason });
   };
   const probe = async (suspects: readonly pg.PoolClient[]): Promise<void> => {

@@ -34,7 +34,8 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
     );
     const receivedMs = performance.now();
     const millis = rows[0]?.millis ?? 0;
-    // Ignores slow answers, except the first: an answer can be wrong by half of the duration of the query.
+    // Ignores slow answers, because an answer can be wrong by half of the duration of the query. The first answer is
+    // always used.
     if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
     offsetMs = millis - (sentMs + receivedMs) / 2;
     const aheadMs = Math.round(systemClock.nowMillis() - (offsetMs + performance.now()));

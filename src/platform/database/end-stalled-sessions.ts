@@ -6,7 +6,9 @@
  */
 import type { Queryable } from './database.ts';
 
-/** A session that waits for rows is ended after it has received no byte for this number of milliseconds. */
+/**
+ * A session that waits for rows from its client is ended when it has received no byte for this number of milliseconds.
+ */
 export const SILENCE_MS = 5000;
 
 const FIND_WAITING = `

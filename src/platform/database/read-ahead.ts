@@ -31,8 +31,8 @@ export function columnBytes(item: unknown): number {
 /**
  * Yields the items of `start` in order. `start` gets a signal that aborts when `signal` aborts or the consumer stops
  * early.
- * @throws the error of `start`, after the items that precede the error. After `signal` aborts, this is usually the
- *   reason of `signal`.
+ * @throws the error of `start`, after yielding the items that precede the error. If `signal` has aborted, the thrown
+ *   error is usually `signal.reason`.
  */
 export async function* readAhead<Item>(
   start: (signal: AbortSignal) => AsyncIterable<Item>,

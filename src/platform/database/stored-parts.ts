@@ -34,8 +34,8 @@ const inflate = promisify(zstdDecompress);
 const COMPRESS_OPTIONS = { chunkSize: 1 << 18 };
 const INFLATE_OPTIONS = { chunkSize: PART_BYTES, maxOutputLength: PART_BYTES };
 
-// Commits without waiting for the disk. This is safe, because the later commit of the file or import waits for all its
-// parts.
+// Commits without waiting until the part is on disk. This is safe, because the later commit of the file or import waits
+// until all parts of the file or import are on disk.
 const addTo = ({ name, owner }: PartTable) => `
   with asynchronous as materialized (select set_config('synchronous_commit', 'off', true))
   insert into ${name} (${owner}, part, is_compressed, bytes) select $1, $2, $3, $4 from asynchronous`;

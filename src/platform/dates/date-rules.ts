@@ -11,7 +11,7 @@ import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.t
 export const DATE_RULE =
   'must be an ISO 8601 date no finer than microseconds (such as 2026-03-01T00:15:00Z) or epoch milliseconds, and must lie in the years 1700 to 2199';
 
-/** Rule for a moment, as error messages state it. */
+/** Form of the dates that `parseMoment` accepts, as error messages state it. */
 export const MOMENT_RULE =
   'must be an ISO 8601 date, or date and time, such as 2026-03-01 or 2026-03-01T00:15:00Z, or epoch milliseconds';
 
@@ -111,7 +111,7 @@ export function parseMoment(text: string): ParsedMoment | undefined {
 
 /**
  * Parses an instant that belongs to no source, such as the end of a user's lock (R-B11). A text without a zone is in
- * UTC (R-A11). Accepts ISO 8601 dates of the years 1 to 9999, and epoch milliseconds of 1700 to 2199.
+ * UTC (R-A11). Accepts ISO 8601 dates in the years 1 to 9999, and epoch milliseconds in the years 1700 to 2199.
  *
  * @returns ISO 8601 in UTC, cut to microseconds; undefined for an invalid text or an instant out of range.
  */

@@ -14,7 +14,7 @@ export const WHOLE: Paging = { limit: undefined, offset: 0 };
 /** Query parameters of a paged listing (§2 Paging). */
 export const PAGING = {
   pageNumber: integerParameter('Page number, counted from 0.', { min: 0, default: 0 }),
-  itemsPerPage: integerParameter('Items per page. By default, page 0 is the whole listing; later pages are empty.', {
+  itemsPerPage: integerParameter('Items per page. If absent, page 0 contains all items, and later pages are empty.', {
     min: 1,
   }),
 };

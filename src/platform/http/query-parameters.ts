@@ -187,8 +187,8 @@ export function textParameter(
 }
 
 /**
- * Declares a parameter of several texts; empty texts are left out. Commas do not separate texts,
- * because a text may contain them.
+ * Declares a parameter that lists texts. A request repeats the parameter once for each text. Empty texts are left out.
+ * A value is not split at commas, because a text may contain commas.
  */
 export function textsParameter(
   description: string,

@@ -33,7 +33,10 @@ export interface QueryParameter<Value> {
   /** Schema of the parameter in OpenAPI. An array schema means that a client may repeat the name. */
   readonly schema: z.ZodType;
   readonly isRequired?: true;
-  /** Names that clients use besides the documented name; OpenAPI has no parameters for these names. */
+  /**
+   * Further names that clients may use for this parameter, besides the documented name. The OpenAPI document has no
+   * separate parameters for these names.
+   */
   readonly aliases?: readonly string[];
   /** @throws {DomainError} invalid_input that names the location of the wrong value. */
   read(values: readonly GivenValue[], locationOf: (index?: number) => InputLocation): Value;

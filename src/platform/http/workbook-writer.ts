@@ -19,7 +19,7 @@ export type WorkbookRow = readonly WorkbookCell[];
 export interface WorkbookSheet {
   /** Name of the sheet, at most 25 characters. Rows that do not fit go to more sheets: `<name> 2`, `<name> 3` etc. */
   readonly name: string;
-  /** First row of the sheet, and of each sheet that continues it. */
+  /** First row of the sheet. Each sheet that continues the sheet begins with the same row. */
   readonly header: readonly string[];
   /** Batches of rows; each row has as many cells as the header. */
   readonly rows: AsyncIterable<Iterable<WorkbookRow>>;

@@ -61,8 +61,9 @@ export function parseOperations(body: unknown): readonly PatchOperation[] {
 }
 
 /**
- * Gives each member name in the pointers the letter case that it has in `names` (R-A3).
- * @param parent pointer to the object with these members; by default, the whole document.
+ * Changes the letter case of each member name in the pointers to match its spelling in `names` (R-A3). A name that is
+ * not in `names` stays unchanged.
+ * @param parent pointer to the object that has the members `names`; by default, the whole document.
  */
 export function withMemberNames(
   operations: readonly PatchOperation[],

@@ -4,7 +4,10 @@
  * 24 and 26).
  */
 
-/** Matches the end of a key with an escape: the last escape, the characters after it, the closing quote, the colon. */
+/**
+ * Matches the end of a key that contains an escape: the last escape of the key, the characters after this escape, the
+ * closing quote, and the colon.
+ */
 const ESCAPED_KEY = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*"\s*:/;
 /**
  * First character of each replacement key. Original keys with this character are replaced too, so only replacement keys

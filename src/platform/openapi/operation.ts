@@ -1,7 +1,7 @@
 /**
  * Description of a route (R-A9): plain data in a file `*-docs.ts` next to the route. The description contains the
- * schemas with which the route validates requests. Only http/openapi uses the descriptions: at the first request for
- * the OpenAPI document, it builds the document from all of them.
+ * schemas with which the route validates requests, but the route does not read the description. Only http/openapi reads
+ * descriptions: at the first request for the OpenAPI document, http/openapi builds the document from all descriptions.
  */
 import { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';
@@ -63,7 +63,7 @@ export interface Operation {
   /** Description in CommonMark. */
   readonly description?: string;
   readonly access: Access;
-  /** Path parameters by name. A path parameter that is missing here is the id of a resource. */
+  /** Path parameters by name. A path parameter that is not listed here is described as the id of a resource. */
   readonly inPath?: Readonly<Record<string, Parameter>>;
   readonly query?: DescribedQuery;
   /** True when the operation lists items and can return their total number in `x-total-count` (R-A7). */

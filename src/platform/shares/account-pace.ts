@@ -25,7 +25,10 @@ export interface AccountPaceOptions {
 const ACTIVE_MS = 1000;
 /** An account pauses only when its debt exceeds this credit, so that light work causes no pause. */
 const CREDIT_MS = 100;
-/** Limits the debt of an account that works alone, and so its pause when another account becomes active. */
+/**
+ * Maximum debt of an account. This limits how long an account that has worked alone pauses when another account becomes
+ * active.
+ */
 const MAX_DEBT_MS = 1000;
 
 interface Pacing {

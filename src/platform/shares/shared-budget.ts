@@ -1,9 +1,9 @@
 /**
  * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14). An
- * account or user can take more only within these limits:
- * - An account holds at most as much as then remains free.
- * - A user holds at most three quarters of that.
- * - While nothing else is in use, one holding may take the whole total, so that the largest request fits.
+ * account or user can take more only if these limits are met afterwards:
+ * - An account holds at most as much as remains free of the total.
+ * - A user holds at most three quarters of what remains free of the total.
+ * - Exception: while nothing else is in use, one holding may take the whole total, so that the largest request fits.
  */
 
 export interface SharedBudget {

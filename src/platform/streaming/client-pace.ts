@@ -42,8 +42,8 @@ export function watchPace(
   let offeredMs: number | undefined;
   let offeredBytes: number | undefined = 0;
   /**
-   * Since the last check of the rate: milliseconds for which bytes waited for the client, and bytes that the client
-   * took meanwhile.
+   * Totals since the last check of the rate: the time, in milliseconds, for which bytes waited until the client took
+   * them, and the number of these bytes. Offers of an unknown number of bytes do not count.
    */
   let waitedMs = 0;
   let takenBytes = 0;

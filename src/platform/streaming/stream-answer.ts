@@ -56,7 +56,7 @@ export async function streamAnswer(
   // listener ends the generator of chunks.
   const { signal } = c.req.raw;
   signal.addEventListener('abort', end, { once: true });
-  // The event `abort` is not fired when the client has already disconnected.
+  // If the client disconnected before the listener was added, the listener is never called.
   if (signal.aborted) end();
   const { begun, isWhole } = await begin(pieces, wholeBytes);
   if (signal.aborted) end();

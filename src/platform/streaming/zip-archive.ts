@@ -155,7 +155,7 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
 /** Wraps an error that occurred while a stored part was read. Such an error does not mean that the file is damaged. */
 class ReadFailure extends Error {}
 
-/** @param place text that precedes the reason: the broken part of the workbook, such as `xl/styles.xml: `. */
+/** @param place the broken part of the workbook, such as `xl/styles.xml: `. Precedes the reason in the message. */
 function toRefusal(error: unknown, place = ''): Error {
   if (error instanceof ReadFailure) return error.cause as Error;
   if (error instanceof ArchiveRefusal) return error;

@@ -43,9 +43,10 @@ const MAX_NAMED = 20;
  * Streams the aggregates of a selection, variable by variable (R-G1). The limit and the offset of the selection apply
  * to the buckets of each variable separately; filled buckets count, too.
  * @param transaction a read-only, repeatable-read transaction, as for `readPoints`.
- * @throws {DomainError} invalid_input when more than `MAX_FILLED` empty buckets of a variable must be filled, when the
- * selection has no limit and gaps must be filled in a period of more than `MAX_FILLED` buckets, or when a result
- * exceeds the range of a double.
+ * @throws {DomainError} invalid_input in each of these cases:
+ * - More than `MAX_FILLED` empty buckets of a variable must be filled.
+ * - Gaps must be filled, the selection has no limit, and its period has more than `MAX_FILLED` buckets.
+ * - A result exceeds the range of a double.
  */
 export async function* aggregatePoints(
   transaction: Transaction,

@@ -11,9 +11,10 @@ const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
  * @returns SQL expression of the start of the bucket that contains `date`. For days and longer buckets, the expression
  * yields the local midnight at which the bucket starts, written as if it were UTC.
  *
- * For minutes and hours, the expression yields the instant at which the bucket starts, computed with the offset at
- * `date`. Only the offset modulo the bucket length matters; this remainder is zero in most zones. `::timestamp`
- * converts in UTC, the zone of all sessions, and is faster than `at time zone`.
+ * For minutes and hours, the expression yields the instant at which the bucket starts. The expression divides the
+ * offset at `date` by the bucket length and uses only the remainder, which is zero in most zones.
+ *
+ * `::timestamp` converts in UTC, the zone of all sessions, and is faster than `at time zone`.
  */
 export function bucketStart(bucket: Exclude<Bucket, 'all'>, spans: readonly OffsetSpan[], date: string): string {
   if (bucket !== 'minute' && bucket !== 'hour') {

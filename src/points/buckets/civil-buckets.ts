@@ -21,7 +21,8 @@ const DAYS_AFTER_MONDAY = 3;
 /**
  * Creates functions for the bucket starts of a zone (R-G1).
  * @param timeZoneId IANA zone.
- * @param startOfDay takes the local midnight of a civil date, and returns the first instant of that date in the zone.
+ * @param startOfDay takes the midnight of a civil date, written as if the zone were UTC, and returns the first instant
+ * of that date in the zone.
  * @returns functions that find bucket starts, in microseconds since 1970-01-01 UTC.
  */
 export function civilBuckets(
@@ -54,7 +55,8 @@ function clockBuckets(length: Micros, offsetAt: (instant: Micros) => Micros): Ci
   };
   return {
     startOf,
-    // If the clock is set back by less than `length`, a bucket can start twice. `next` then returns the second start.
+    // A zone can set its clock back by less than `length` (Australia/Lord_Howe: by 30 minutes). The clock can then show
+    // the start of a bucket at two instants. `next` of the first of these instants returns the second.
     next: (start) => startOf(start + length),
     previous: (start) => startOf(start - 1),
   };

@@ -123,6 +123,6 @@ export function tooManyGaps(variableId?: number): DomainError {
   const rule =
     variableId === undefined
       ? `when gaps are filled, the period must have at most ${limit}`
-      : `when gaps are filled, at most ${limit} of variable ${variableId} may be empty in the period`;
+      : `when gaps are filled, variable ${variableId} may have at most ${MAX_FILLED} empty buckets in the period`;
   return new DomainError('invalid_input', `${rule}; request a shorter period or a coarser granularity`);
 }

@@ -39,8 +39,9 @@ export interface FillOptions {
 
 export interface Filler {
   /**
-   * Yields the buckets that fill the gap before `found`, and then `found`. If `found` is part of the gap, yields
-   * nothing; a later call fills the gap.
+   * Yields the buckets that fill the gap before `found`, and then `found`. With the fill `previous` or
+   * `linear`, a `found` without a value is itself part of the gap. The call then yields nothing, and a later call fills
+   * the whole gap.
    */
   push(found: FoundBucket): Generator<FilledBucket>;
   /** Yields buckets that fill the gap between the last bucket given to `push` and the end of the period. */

@@ -50,8 +50,9 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   }
   return {
     options: { fill, order: selection.order, steps, first, last },
-    // Reads one bucket beyond the page, because a gap at its end may need the bucket after the gap. Reads all buckets
-    // for `MAY_LACK_VALUES`, because any number of buckets without a value may follow.
+    // Reads one bucket beyond the page, because a gap at the end of the page may need the bucket after the gap. For the
+    // aggregates in `MAY_LACK_VALUES`, `previous` and `linear` also fill buckets without a value. Any number of such
+    // buckets may follow the page, so all buckets are read.
     pageOf: (aggregate) => {
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
       return { limit: offset + limit + 1 };

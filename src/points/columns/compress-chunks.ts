@@ -124,8 +124,9 @@ export async function compressChunk(connection: Connection, name: string): Promi
     if (isLockFailure(error)) return false;
     throw error;
   }
-  // Returns the pages of deleted rows and of replaced batches to the file system now; autovacuum would do so later.
-  // The deleted rows are the uncompressed rows that the compression has replaced.
+  // Returns the pages of dead rows to the file system now; autovacuum would do so later. The chunk's own table has dead
+  // rows because TimescaleDB deletes rows after compressing them. A table of compressed data that existed before
+  // (`replaced`) has dead rows because new batches have replaced old batches.
   await connection.query(`vacuum (truncate, skip_locked) ${[name, ...(replaced ? [replaced] : [])].join()}`);
   await freePages(connection, name);
   return true;

@@ -16,9 +16,12 @@ const RESET_LIMIT = 'reset lock_timeout';
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 
-// Finds compressed chunks that have no uncompressed rows. The chunk must also meet one of these conditions:
-// - An index of its empty table for uncompressed rows has more than one page (8192 bytes).
-// - Its table of compressed data has at most SMALL_BYTES bytes, and there are free space maps.
+// Finds compressed chunks that waste disk space. A compressed chunk has a table for uncompressed rows (`name`) and a
+// table of compressed data (`columns_name`). The table for uncompressed rows must be empty, and one of these conditions
+// must hold:
+// - An index of the table for uncompressed rows has more than one page (8192 bytes).
+// - The table of compressed data has at most SMALL_BYTES bytes, and one of the two tables (or the TOAST table of the
+//   compressed data) has a free space map.
 const FIND_WASTEFUL = `
   select name, case when columns_bytes <= ${SMALL_BYTES} and map_bytes > 0 then columns_name end as "columnsName"
   from point_chunks() chunk

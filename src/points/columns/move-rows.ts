@@ -13,9 +13,9 @@ import { type Connection, inTransaction } from '../../platform/database/database
 const ROWS_OF_PAGE = 120;
 /** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */
 const PAGES_OF_STEP = 100;
-/** Rows are moved only if the table has more pages than its rows need, by about this factor. */
+/** Rows are moved only if the table has more than about this many times the pages that its rows need. */
 const WORTHWHILE = 1.2;
-/** Maximum number of rounds. A round may move rows to other last pages, so another round may be needed. */
+/** Maximum number of rounds. A round may move rows to other pages near the end, so another round may be needed. */
 const MAX_ROUNDS = 3;
 const LOCK_TIMEOUT = `set local lock_timeout = '200ms'`;
 /** SQLSTATE lock_not_available: another session held a lock on the chunk for longer than `lock_timeout`. */
@@ -57,7 +57,8 @@ async function moveTail(connection: Connection, name: string, first: number, end
     const from = Math.max(first, to - PAGES_OF_STEP);
     moved += await inTransaction(connection, async (transaction) => {
       await transaction.query(LOCK_TIMEOUT);
-      // Locks out writers, because a writer could not find a row again after the move.
+      // Locks out writers. The move deletes a row and inserts a copy elsewhere, so a writer that has already found the
+      // row would not find the copy.
       await transaction.query(`lock table ${name} in share row exclusive mode`);
       const { rowCount } = await transaction.query(
         `with moved as (delete from ${name} where ctid >= '(${from},0)'::tid and ctid < '(${to},0)'::tid returning *)

@@ -1,6 +1,7 @@
 /**
  * Packs uncompressed chunks to save disk space: moves rows out of the last pages, and rebuilds the indexes. A rebuilt
- * index has less free space in its pages. `compressChunks` records when chunks were written.
+ * index has less free space in its pages. A chunk is due after enough writes and then some time without writes.
+ * `compressChunks` records the number and the time of the writes to each chunk.
  */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
@@ -19,8 +20,8 @@ const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 const FILLFACTOR = 90;
 
 /**
- * Seconds without writes after which a rewritten chunk is packed. A chunk counts as rewritten when revisions since the
- * last packing have replaced as many rows as the chunk has.
+ * A rewritten chunk is packed when it has had no writes for this many seconds. A chunk counts as rewritten when
+ * revisions since the last packing have replaced as many rows as the chunk has.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 

@@ -13,8 +13,8 @@ export interface WriteStamp {
   /** VersionTimestamp of the first row of every date. Each further row of a date is one microsecond later. */
   readonly fromMicros: Micros;
   /**
-   * Last VersionTimestamp of the range, inclusive. It is later than `fromMicros` if a date occurs in several of the
-   * rows.
+   * Last VersionTimestamp of the range, inclusive. It equals `fromMicros` unless the write stores several rows for one
+   * date of a variable.
    */
   readonly toMicros: Micros;
   readonly variableIds: ReadonlySet<number>;

@@ -16,9 +16,10 @@ export interface Positions {
 }
 
 /**
- * For each reading in a write, encodes the variable to which the reading belongs.
+ * Encodes which variable each reading of a write belongs to, so that `positionsOf` can find the readings of a variable.
  * @param batches the readings of the write, as COPY tuples.
- * @param isIncluded returns true for the variables that `positionsOf` must find.
+ * @param isIncluded returns true for the variables whose readings `positionsOf` must find. The readings of all other
+ * variables are encoded with the id `LEFT_OUT`.
  */
 export function encodeRuns(batches: readonly Buffer[], isIncluded: (variableId: number) => boolean): Buffer {
   const runs = openRuns();

@@ -44,7 +44,8 @@ export async function awaitWritersOf(
 }
 
 /**
- * Waits until all writes of the account have ended that began no later than in the second of `asOfMicros` (R-F5).
+ * Waits for the end of every write of the account that began before or during the clock second that contains
+ * `asOfMicros` (R-F5).
  * Ignores writes that begin during this call, because their VersionTimestamps are later than the start of the call.
  * @param queryable any connection except the reader's. The reader must open its snapshot after this call, because an
  *   earlier snapshot does not see the writes.

@@ -156,8 +156,8 @@ export class CopyOut extends Readable implements Submittable {
   }
 
   /**
-   * Emits the last rows, unless the statement failed. Then gives the socket back to the driver, and passes the driver
-   * the bytes that the driver must process.
+   * Emits the last rows, unless the statement failed. In either case, this method then gives the socket back to the
+   * driver, and passes the driver the bytes that the driver must process.
    */
   #end(rows: readonly Buffer[], rest: Buffer): void {
     const isDone = this.#head[0] === COPY_DONE;

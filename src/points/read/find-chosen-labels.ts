@@ -10,7 +10,7 @@ export interface ChosenLabels {
   readonly tagSetIds: string | undefined;
 }
 
-/** The `ChosenLabels` of a selection that neither VersionTags nor tags restrict (`needsLabels` returns false). */
+/** The `ChosenLabels` of a selection without VersionTags and without tags (`needsLabels` returns false). */
 export const NO_LABELS: ChosenLabels = { versionTagIds: undefined, tagSetIds: undefined };
 
 /** Returns true when VersionTags or tags restrict the selection. */

@@ -49,7 +49,7 @@ export function openingOf(selection: PointSelection): readonly string[] {
 
 /**
  * Takes the results of the statements of `openingOf`. If none of these statements looks for history cuts, the second
- * statement only sets the planner, and its result is empty.
+ * statement only sets an option of the planner, and its result is empty.
  */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];

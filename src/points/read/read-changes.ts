@@ -42,8 +42,8 @@ export interface ChangedVariable {
   readonly lastVersionTimestamp: Micros;
 }
 
-// Maximum number of periods of a variable. More periods are replaced by one long period, because each period needs an
-// index scan.
+// Maximum number of periods of a variable. If a variable has more periods, one long period replaces all of them,
+// because each period needs an index scan.
 const MAX_PERIODS = 100;
 
 const MICROS = (instant: string) =>
@@ -135,7 +135,8 @@ export function groupChanges(changes: readonly ChangedVariable[]): readonly (rea
 }
 
 /**
- * Streams the new versions of a group, by variable, VersionTimestamp and date (R-J1).
+ * Streams the new versions of a group of variables, variable by variable (R-J1). The versions of each variable are
+ * sorted by VersionTimestamp, then by date.
  * @param transaction the transaction of `findChanges`; its connection is busy until the stream ends.
  * @param scales the unit conversion of each variable, by variable id.
  * @returns chunks of one variable each.

@@ -21,7 +21,10 @@ interface Taken extends PurgeTurn {
   readonly variableId: number;
 }
 
-/** @returns the statement that selects and locks one due purge: the earliest of the next account after account $1. */
+/**
+ * @returns the statement that selects and locks one due purge: the earliest due purge of the next account. The next
+ * account is the account with the smallest id above $1 that has a due purge. Purges that are locked are skipped.
+ */
 export const takeFrom = (table: PurgeTable) => `
   select variable_id as "variableId", account_id as "accountId" from ${table}
   where account_id > $1 and next_attempt_date <= clock_timestamp()

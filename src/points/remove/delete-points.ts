@@ -49,7 +49,10 @@ const ROLLUP_RANGES = `
   select variable_id as "variableId", (extract(epoch from min(first_date)) * 1000000)::int8 as "fromMicros",
          (extract(epoch from max(last_date)) * 1000000)::int8 as "toMicros", sum(point_count)::int as count`;
 
-/** Statement that counts, for each variable, the points of the rollups that begin in the period. */
+/**
+ * Statement that finds the rollups that begin in the period and returns, for each variable, the first and last date of
+ * these rollups and the number of points that they summarize.
+ */
 export const COUNT_ROLLUPS = `${ROLLUP_RANGES} from point_rollup where ${ROLLUPS_IN_REMOVAL} group by variable_id`;
 
 /**

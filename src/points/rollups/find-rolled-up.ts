@@ -15,7 +15,8 @@ export interface RawBoundary {
 
 /**
  * @param transaction the snapshot from which the rows are read.
- * @returns the variables whose `rawFromMicros` is after `fromMicros` of the selection, latest `rawFromMicros` first.
+ * @returns the variables of the selection whose `rawFromMicros` is later than the `fromMicros` of the selection, sorted
+ * by `rawFromMicros`, latest first.
  */
 export async function findRolledUp(
   transaction: Queryable,

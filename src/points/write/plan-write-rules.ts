@@ -105,8 +105,8 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
 const isFilled = (tuples: Buffer) => tuples.length > 0;
 
 /**
- * Groups the dates that may already be stored into runs: sequences of dates with equal steps. Leaves out variables
- * whose dates do not strictly ascend.
+ * Finds the dates that may already be stored, and groups them into runs: sequences of dates with equal steps. Leaves
+ * out variables whose dates do not strictly ascend.
  */
 function findRuns(
   batches: readonly Buffer[],

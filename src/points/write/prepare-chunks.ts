@@ -51,7 +51,10 @@ export async function prepareChunks(
   for (const chunk of unseen) seenChunks.add(nameOf(chunk));
 }
 
-/** @returns the first date of each missing chunk, and of each gap that existing chunks of other lengths leave. */
+/**
+ * @returns the first date of each span, within the given chunks, that no existing chunk covers. Such a span is a whole
+ * missing chunk, or a gap next to an existing chunk of another length.
+ */
 async function findMissing(
   transaction: Transaction,
   table: PointTable,

@@ -9,8 +9,9 @@ import type { Micros } from '../point.ts';
 import { chunkOf } from './chunk-rules.ts';
 
 /**
- * Maximum step of a run of dates. Dates further apart become runs of one date: many stored dates may lie between them,
- * and reading and skipping these stored dates would cost more than one lookup per date.
+ * Maximum step of a run of dates. Dates that are further apart get one run each, so the database looks up each date
+ * separately. One run for all of them would be slower: the database would read and skip every stored date between the
+ * dates of the run, and many dates may be stored there.
  */
 const MAX_STEP_MICROS = 3_600_000_000;
 
@@ -20,9 +21,9 @@ export interface Runs {
   readonly fromMicros: Micros[];
   /** Last date of each run of dates, inclusive. */
   readonly toMicros: Micros[];
-  /** Distance between consecutive dates of the run of dates; 1 in a run of one date. */
+  /** Step of each run of dates: the distance from each date of the run to the next. For a run of one date: 1. */
   readonly stepMicros: Micros[];
-  /** Id of the VersionTag that the write stores at these dates; 0 if the write stores no VersionTag. */
+  /** For each run of dates: id of the VersionTag that the write stores at the dates of the run; 0 for no VersionTag. */
   readonly versionTagIds: number[];
   /**
    * Maximum number of versions that are kept for each date. Versions with a VersionTag and versions without one are
@@ -36,11 +37,11 @@ export interface Runs {
  * groups.
  */
 export interface ChunkRuns {
-  /** Dates at which the write deletes the stored row, because the variable is not versioned. */
+  /** Dates whose stored row in `point` the write deletes, because the variable is not versioned. */
   readonly overwritten: Runs;
   /**
-   * Dates at which the write deletes the stored history, because the variable is no longer versioned. These dates are
-   * in `overwritten` too.
+   * Dates whose rows in history (`point_version`) the write deletes, because the variable is no longer versioned. These
+   * dates are in `overwritten` too.
    */
   readonly forgotten: Runs;
   /** Dates at which the write can replace a stored version of a variable whose history is already incomplete (R-F9). */
@@ -77,7 +78,7 @@ export interface RunTarget {
 
 /**
  * Opens a `RunWriter` for one variable.
- * @param chunks map to which the `RunWriter` adds the runs of dates.
+ * @param chunks the map to which the `RunWriter` adds the runs of dates.
  */
 export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): RunWriter {
   let chunk: number | undefined;

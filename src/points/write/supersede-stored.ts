@@ -28,7 +28,8 @@ const RUNS = `(
     offset 0
   ) run`;
 
-// $7 and $8 are the bounds of the chunk. If the chunk is compressed, the statement accesses the whole hypertable.
+// $7 and $8 are the bounds of the chunk. They limit the statement to the dates of the chunk. This is necessary because,
+// for a compressed chunk, the statement runs on the whole hypertable.
 const isInRun = (table: string) => `${table}.variable_id = run.variable_id
     and ${table}.date between run.from_date and run.to_date
     and (run.is_one_date or date_bin(run.step, ${table}.date, run.from_date) = ${table}.date)
@@ -59,9 +60,9 @@ const widenCut = (target: StatementTarget) => `
   where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
-// Finds surplus versions in history. At each date, counts the versions with a VersionTag and those without one
-// separately. The version in `point` is included in its count (R-F3). Without `materialized`, PostgreSQL would count
-// the versions again for every stored row.
+// Finds surplus versions in history. At each date, there are two counts: versions with a VersionTag, and versions
+// without a VersionTag. The version in `point` is added to the count of its kind (R-F3). Without `materialized`,
+// PostgreSQL would count the versions again for every stored row.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
@@ -78,8 +79,9 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Deletes surplus versions. For each variable, returns the last instant at which a deleted version was superseded; the
-// variable's states are complete from then on (R-F9). Null: this write superseded a deleted version.
+// Deletes surplus versions. For each variable with surplus versions, returns the last instant at which one of these
+// versions was superseded. States of the variable at this instant or later have all their versions (R-F9). The returned
+// instant is null if the current write itself superseded one of these versions.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -93,8 +95,8 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds the first and last VersionTimestamp of the surplus versions. In a compressed chunk, `limit` decompresses only
-// the batches between these VersionTimestamps.
+// Finds the first and last VersionTimestamp of the surplus versions. For a compressed chunk, they are parameters $11
+// and $12 of the statement `limit`. So TimescaleDB decompresses only the batches between these VersionTimestamps.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 
@@ -117,8 +119,9 @@ interface RunStep {
 }
 
 /**
- * After a write: maps the id of a variable to the instant from which its states are complete (R-F9). Infinity: every
- * state before the write may lack versions.
+ * The variables whose past states may lack versions after a write (R-F9). Maps the id of each such variable to an
+ * instant. States of the variable at this instant or later have all their versions; earlier states may lack versions.
+ * Infinity: every state from before the write may lack versions.
  */
 export type HistoryCuts = Map<number, Micros>;
 
@@ -158,8 +161,8 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
 /**
  * Deletes the stored rows that a write overwrites, and moves superseded rows to history (§9.2, R-F2, R-F4).
  *
- * @param chunks the runs of dates, by chunk number.
- * @param stored all stored chunks that can hold rows of these runs.
+ * @param chunks the runs of dates of the write (stored-runs-rules.ts), by chunk number.
+ * @param stored all stored chunks that can hold rows with these dates.
  * @param cuts the map that receives the variables whose earlier states become incomplete (R-F9).
  */
 export async function supersedeStored(
@@ -175,8 +178,9 @@ export async function supersedeStored(
 }
 
 /**
- * Applies the version limit of each variable at the written dates (R-F3). Call this function after the new rows are
- * inserted.
+ * Deletes surplus versions from history: at each date in the set `limited` of a chunk, the oldest versions in excess of
+ * the variable's version limit (R-F3). Call this function after the new rows of the write are inserted.
+ * @param chunks the runs of dates of the write (stored-runs-rules.ts), by chunk number.
  * @param cuts the map that receives the variables whose earlier states become incomplete (R-F9).
  */
 export async function limitVersions(
@@ -231,7 +235,8 @@ async function executeStep(
 interface Cut {
   readonly variableId: number;
   /**
-   * The states of the variable are complete from this instant on. Null: every state before the write may lack versions.
+   * States of the variable at this instant or later have all their versions. Null: every state from before the current
+   * write may lack versions.
    */
   readonly historyFromMicros: Micros | null;
 }

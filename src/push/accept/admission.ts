@@ -1,6 +1,7 @@
 /**
  * Back-pressure (R-D10): rejects pushes while bodies take too much memory, or while too many readings wait to be
- * written. Accounts and users share the memory (platform/shares/shared-budget.ts); accounts share the queue (R-A14).
+ * written. The memory is divided among accounts and users (platform/shares/shared-budget.ts). The queue is divided
+ * among accounts (R-A14).
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -30,12 +31,12 @@ export interface Admission {
 export interface BodyShare {
   /**
    * @param bytes number of bytes to add.
-   * @throws {DomainError} queue_full when bodies take too much memory.
+   * @throws {DomainError} queue_full when request bodies would take too much memory with these bytes.
    */
   take(bytes: number): void;
   /**
    * @param bytes number of bytes to add.
-   * @returns false, and adds nothing, when bodies take too much memory.
+   * @returns false, and adds nothing, when request bodies would take too much memory with these bytes.
    */
   tryTake(bytes: number): boolean;
   release(): void;
@@ -132,8 +133,8 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
       throw new DomainError(
         'queue_full',
         `the queue holds ${toMebibytes(total)} of at most ${toMebibytes(maxBytes)} MiB of readings, ` +
-          `${toMebibytes(own)} MiB of them from this account; a push is accepted only while ` +
-          "the account's part of the queue is smaller than the free part of the queue; try again later",
+          `${toMebibytes(own)} MiB of them from this account; a push is accepted only while the readings ` +
+          'that this account has in the queue take less space than is still free in the queue; try again later',
       );
     },
     noteQueued: (accountId, bytes) => {

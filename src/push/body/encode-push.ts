@@ -176,8 +176,8 @@ function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInpu
 }
 
 /**
- * Keeps the last row of each VersionTag from index `start` (inclusive) to `end` (exclusive). Copies the kept rows to
- * the end of this range, in the same order.
+ * Among the rows from index `start` (inclusive) to `end` (exclusive), keeps the last row of each VersionTag. Moves the
+ * kept rows to the last places of this range, directly before `end`, in the same order.
  * @returns the number of kept rows.
  */
 function keepLast(rows: number[], start: number, end: number, tagOf: (row: number) => number): number {

@@ -1,7 +1,7 @@
 /**
- * VersionTag and tags of every reading (R-D3, §9.2). The `version` of a reading replaces the `version` of its element.
- * The tags of a reading are added to the tags of its element; a reading cannot replace a tag of its element. Each
- * distinct combination of VersionTag and tags is stored once.
+ * VersionTag (member `version`) and tags of every reading (R-D3, §9.2). The `version` of a reading overrides the
+ * `version` of its element. The tags of a reading are added to the tags of its element; a reading cannot replace a tag
+ * of its element. Each distinct combination of VersionTag and tags is stored once.
  */
 import { type Labels, type Tags, toLabels } from '../../points/label-rules.ts';
 

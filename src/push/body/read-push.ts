@@ -13,7 +13,10 @@ import { type EncodedPush, type EncodeInput, encodePush } from './encode-push.ts
 import { parsePush } from './parse-push.ts';
 import type { PushContents, PushLimits, TargetIdentifiers } from './push-element.ts';
 
-/** The targets and labels of a push, and the hash of its body. The caller must resolve the targets and labels. */
+/**
+ * The targets and labels of a push, as given in its body, and the hash of the body. The caller of `readPush` must look
+ * up the ids of the targets and labels before it calls `ReadPush.encode`.
+ */
 export interface PushSummary {
   readonly targets: readonly TargetIdentifiers[];
   readonly labelTable: readonly Labels[];
@@ -49,8 +52,9 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
 /** Matches NaN and Infinity. JSON does not allow them, but they are common in exports of data frames. */
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 /**
- * For each word that NON_FINITE matches: a number that JSON.parse reads as infinite. `parseNonFinite` turns the source
- * text `1e9999` into NaN.
+ * Maps the words NaN, Infinity and -Infinity to the numbers that replace them in the text of a body. JSON.parse reads
+ * each of these numbers as Infinity or -Infinity. `parseNonFinite` recognizes the number that stands for NaN by its
+ * source text `1e9999`, and turns it into NaN.
  */
 const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
   NaN: '1e9999',
@@ -124,7 +128,8 @@ const OPEN_BRACE = 0x7b;
  * 17 s, and running out of memory ends the process. Also counts brackets inside strings.
  */
 function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushLimits): void {
-  // Objects and arrays: at most 2 per reading (reading, tags) and 3 per element (element, data, tags).
+  // A push without unknown members has at most 2 objects or arrays per reading (the reading and its `tags`) and 3 per
+  // element (the element, its `data` and its `tags`), plus the array of all elements.
   const max = 2 * maxReadings + 3 * maxElements + ALLOWANCE;
   if (bytes.length <= max) return;
   let count = 0;

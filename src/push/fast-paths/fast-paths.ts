@@ -81,7 +81,8 @@ export interface SmallPushServices extends SmallPushParts {
   readonly findCachedCaller: FindCachedCaller;
   /**
    * Counts a push of a user against the rate limit.
-   * @returns false when the user exceeds the limit; the app then answers the push.
+   * @returns false when the push would exceed the limit. The push is then not counted here, and goes to the app, which
+   * applies the rate limit itself.
    */
   readonly countPush: (userId: string) => boolean;
   /** Records the duration of an answered request, in seconds. */

@@ -1,6 +1,7 @@
 /**
- * Answers small pushes in front of the app: no query, uncompressed JSON of at most 16 KiB, cached caller and targets.
- * If the answer cannot be 200, the handler passes the request to the app. So only the app refuses pushes.
+ * Answers small pushes before they reach the app. A small push has no query string, its body is uncompressed JSON of at
+ * most 16 KiB, and its caller and targets are cached. If the answer cannot be 200, the handler passes the request to
+ * the app. So only the app refuses pushes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../identity/caller/caller.ts';

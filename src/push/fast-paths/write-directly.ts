@@ -76,8 +76,8 @@ async function write(transaction: Transaction, { accountId, ...submission }: Dir
 }
 
 /**
- * Copies the tuples if the push has VersionTags, because the writer can clear VersionTags in the given buffers, and the
- * ordinary path may still need them.
+ * Copies the tuples if the push has VersionTags: the writer can clear the VersionTags in the buffers that it is given,
+ * but the ordinary path may still need the original tuples.
  */
 function spare({ tuples, hasVersionTags }: EncodedOperation): Buffer {
   return hasVersionTags ? Buffer.from(tuples) : tuples;

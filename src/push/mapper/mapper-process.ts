@@ -48,7 +48,7 @@ const GUARDS = { timeout: 60_000, stack: 1000, sequence: 2_000_000 };
 
 const parser = new XMLParser({
   ...{ ignoreAttributes: false, attributeNamePrefix: '@', textNodeName: '#text', htmlEntities: true },
-  // Numbers stay texts: the digits may be a serial number, and conversion to a number would remove its leading zeros.
+  // Numbers are kept as text: the digits may be a serial number, and a conversion would remove its leading zeros.
   ...{ parseTagValue: false, parseAttributeValue: false },
 });
 

@@ -59,7 +59,7 @@ export async function findPushOrigins(
   );
 }
 
-/** The part of a write that came from one push operation. */
+/** One write can store the readings of several push operations. A `Part` describes the readings of one of them. */
 interface Part {
   readonly operationId: number;
   /** Position of the operation's first reading among all readings of the write. */
@@ -104,8 +104,8 @@ function mayRead({ scopes, role, userId }: Caller, owner: string): boolean {
 }
 
 /**
- * Returns the indexes of the pushes of a shared operation that may have readings of the variable. If the write has only
- * some readings of the operation, all indexes are returned.
+ * A shared operation consists of several pushes. Returns the indexes of those pushes that may have readings of the
+ * variable. Returns all indexes if the write stored only some of the operation's readings.
  */
 function concernedMembers(readings: readonly number[], { start, count, positions }: Part): readonly number[] {
   const total = readings.reduce((sum, own) => sum + own, 0);

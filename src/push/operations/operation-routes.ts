@@ -56,8 +56,8 @@ export function operationRoutes({ database, admission, replay }: PushService): H
 }
 
 /**
- * @returns the newest operation with the label. If `isEvery`, returns every operation with the label that is Failed or
- *   has rejected elements.
+ * @returns the newest operation with the label. If `isEvery`, returns instead every operation that has the label and
+ *   either has the state Failed or has rejected elements.
  */
 async function findMeant(
   database: Database,

@@ -23,7 +23,8 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
 }
 
 /**
- * Queues the batches of Failed operations again, and replays rejected elements: the oldest that fit into one push.
+ * Queues the batches of operations in the state Failed again. Also replays the oldest rejected elements, as many as fit
+ * into one push.
  * @returns the answer of a push; each `index` refers to the listing of rejected elements.
  * @throws {DomainError} conflict when some of the elements were replayed or deleted meanwhile.
  */

@@ -58,8 +58,8 @@ interface Blocked {
 export interface TakenPart extends BatchOperations {
   readonly tuples: Buffer;
   /**
-   * The operations of these pushes, each with its variables. The operations end when the transaction has written the
-   * pushes.
+   * The operations of the pushes in this part, each with the ids of its variables. The transaction must complete these
+   * operations after it has written the pushes.
    */
   readonly ended: readonly { readonly id: number; readonly variableIds: ReadonlySet<number> }[];
 }

@@ -46,8 +46,9 @@ interface NotedBatch {
 }
 
 /**
- * Counts a failed attempt to write a queued batch of an account. Splits a batch of several pushes; makes a batch of
- * one push a dead letter after MAX_ATTEMPTS attempts (R-K3, R-A15).
+ * Counts a failed attempt to write a queued batch of an account. A batch of several pushes is split into one batch per
+ * push at its first failed attempt. A batch of one push becomes a dead letter after MAX_ATTEMPTS failed attempts (R-K3,
+ * R-A15).
  * @param batchId undefined when the error occurred before a batch was read from the queue, so no batch is at fault.
  * @returns true when this call made the batch a dead letter.
  */
@@ -114,7 +115,7 @@ export interface RetriedBatches {
 
 /**
  * Puts dead letters (batches set aside after failed attempts) back into the queue at their old `place`. Their
- * operations become Queued, and the end of each operation is announced again (R-D7, R-A15).
+ * operations become Queued. When such an operation ends, its end is announced again (R-D7, R-A15).
  * @param filter an empty filter selects the batches of all accounts.
  */
 export async function retryBatches(

@@ -45,7 +45,9 @@ export async function findReplayable(
   return rows;
 }
 
-/** @returns the number of deleted elements. A concurrent replay may have deleted some of `rejections` before (R-D8). */
+/**
+ * @returns the number of deleted elements. A concurrent replay may already have deleted some of `rejections` (R-D8).
+ */
 export async function deleteRejections(queryable: Queryable, rejections: readonly KeptRejection[]): Promise<number> {
   const { rowCount } = await queryable.query(
     `delete from push_rejection using unnest($1::int8[], $2::int[]) taken (operation_id, place)

@@ -33,8 +33,8 @@ const MUST_QUEUE = `
 
 /**
  * @param firstDates the first date of the push for each of its variables, in microseconds.
- * @returns true when the push must be queued, because a waiting batch may share a variable (R-D6) or because not all
- *   dates of the push are after the stored dates.
+ * @returns true when the push must be queued. This is so when a waiting batch may have readings of a variable of the
+ *   push (R-D6), or when the push has a date that is not after all stored dates of its variable.
  */
 export async function mustQueue(
   queryable: Queryable,

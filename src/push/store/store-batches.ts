@@ -172,9 +172,9 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
 }
 
 /**
- * The members of an operation are the pushes that share its row. The first two returned columns have one value for each
- * operation: where its first and its last member stand in the other columns, counted from 1; 0 without members. The
- * other columns have one value for each member.
+ * The members of an operation are the pushes that share its row. The first two returned columns have one element per
+ * operation: the index, from 1, of its first and of its last member in the other columns, or 0 if the operation has no
+ * members. The other columns have one element per member.
  */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);

@@ -27,7 +27,10 @@ interface Column {
   readonly values: number[];
 }
 
-/** Maximum number of points in a page of the left version. Ten years of quarter-hours take four pages. */
+/**
+ * Maximum number of points in a page of the version on the left side of the comparison. Ten years of quarter-hours take
+ * four pages.
+ */
 const PAGE_POINTS = 100_000;
 const CHUNK_ROWS = 10_000;
 
@@ -79,7 +82,8 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // Both sides read the same variable, so both can only have the same history cut (`history_from`).
+      // Both sides read the same variable, which has at most one history cut (`history_from`). So the cut is looked up
+      // for the right side only when no cut concerns the left side.
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);
@@ -89,7 +93,10 @@ export async function* streamCompared(
   yield* streamInSnapshot(source, read, signal);
 }
 
-/** Returns the part of `period` up to and including `date`, in the given order. */
+/**
+ * Returns `date` and the part of `period` that comes before `date` in the given order: earlier dates for ASC, later
+ * dates for DESC.
+ */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }

@@ -87,7 +87,10 @@ async function* groupsOf(batches: AsyncIterable<Batch>): AsyncGenerator<readonly
   if (group.length > 0) yield group;
 }
 
-/** One column of an Arrow record batch. Each `Batch` (table.ts) in the record batch provides one part. */
+/**
+ * One column of an Arrow record batch, in parts. A record batch joins one or more `Batch` objects (table.ts). Each
+ * `Batch` provides one part of the column.
+ */
 interface Parts {
   readonly rowCount: number;
   readonly parts: readonly { readonly cells: Cells; readonly rowCount: number }[];

@@ -55,14 +55,16 @@ interface Member {
   add(cells: Cells, batch: Batch): void;
   /**
    * Ends the current object.
-   * @returns the JSON text of the member as bytes; empty if the object lacks the member.
+   * @returns the object's member for this column: its JSON text as bytes, which begin with a comma. Empty if the object
+   * lacks this member.
    */
   close(): readonly Buffer[];
 }
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // One `RowBytes` serves all objects. Each new buffer is about as large as the previous buffer.
+  // One `RowBytes` serves all objects: it starts each buffer in about the size of the previous object, so the buffer
+  // seldom has to grow.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;
@@ -86,7 +88,10 @@ function openMember(column: Column, writeInstant: InstantWriter | undefined): Me
   };
 }
 
-/** @returns the parts that make up an array element of a column, in order. Each element begins with a comma. */
+/**
+ * @returns the parts, in order, from which the elements of the column's array are written, one element per row. Every
+ * element begins with a comma.
+ */
 function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter = (_bytes, at) => at): readonly Part[] {
   if (cells.kind === 'instants') {
     return [Buffer.from(',"'), partOf(column, cells, writeInstant, TEXTS), Buffer.from('"')];

@@ -38,8 +38,8 @@ function rowParts(columns: readonly Column[], batch: Batch, writers: readonly In
 }
 
 /**
- * @returns the byte parts that write one column as a JSON member of each row. The first column has a member in every
- *   row, so all later members begin with a comma.
+ * @returns the parts from which one column is written as a JSON member of each row. Every row starts with the member of
+ *   the first column, so the members of all later columns begin with a comma.
  */
 function memberParts(
   column: Column,

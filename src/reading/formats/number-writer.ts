@@ -45,8 +45,7 @@ export function writeAscii(bytes: Uint8Array, at: number, text: string): number 
 
 /**
  * @returns the number of decimal places of `size`; undefined for more than six decimal places or more than 15 digits.
- *   Different decimal numbers of up to 15 digits parse to different doubles, so no other text with as many digits
- *   parses to `size`.
+ *   The result is unambiguous, because two different decimal numbers of up to 15 digits never parse to the same double.
  */
 function findDecimals(size: number): number | undefined {
   for (let decimals = 0; decimals <= MAX_DECIMALS; decimals++) {

@@ -96,7 +96,10 @@ function appendCells(column: Value[], { rowCount, cells }: Batch, index: number)
   for (let row = 0; row < rowCount; row++) column.push(valueAt(row));
 }
 
-/** @returns a function that reads a cell. An absent cell becomes null; so do NaN and infinity, as in Arrow tables. */
+/**
+ * @returns a function that reads the cell of a row. An absent cell becomes null. NaN and infinity also become null, as
+ * they do when `writeArrow` (arrow-table.ts) writes them.
+ */
 function cellReader(cells: Cells): (row: number) => Value {
   switch (cells.kind) {
     case 'absent':

@@ -52,7 +52,7 @@ export class RowBytes {
     this.#size = copyInto(this.#bytes, this.#size, bytes);
   }
 
-  /** True when the buffer has enough bytes for a chunk. */
+  /** True when the buffer has enough bytes (`PIECE_BYTES`) for a chunk of the answer. */
   get isPiece(): boolean {
     return this.#size >= PIECE_BYTES;
   }
@@ -84,7 +84,7 @@ export function instantWriters(columns: readonly Column[]): readonly InstantWrit
 }
 
 /**
- * @param before prefix of each cell of kind `codes` that has a text.
+ * @param before prefix of each label. Only `cells` of kind `codes` have labels. A row without a label gets no prefix.
  * @returns the part that writes `cells`.
  */
 export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter, texts: CellTexts, before = ''): Part {

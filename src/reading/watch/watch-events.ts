@@ -2,7 +2,7 @@
  * Writes the messages of a watch as server-sent events. The id of a `points` or `cursor` event is a watch cursor: the
  * positions that the reader has reached.
  * - `points`: points in the JSON of the display level `Columns`.
- * - `cursor`: no points.
+ * - `cursor`: carries no points. It only reports, in its id, the positions that the reader has reached.
  * - `end`: the reason why the service ends the stream.
  */
 import { buffer } from 'node:stream/consumers';

@@ -169,8 +169,8 @@ async function assertRoom(queryable: Queryable, accountId: number, { table, cata
 }
 
 /**
- * Refuses the name of a built-in entry. Equal names are still possible, because a later release may add the built-in
- * entry.
+ * Refuses the name of a built-in entry, in any letter case. An account's entry and a built-in entry can still have the
+ * same name, because a later release may add a built-in entry with a name that an account already uses.
  */
 async function assertNotBuiltIn(queryable: Queryable, { table, builtIn, label }: OwnCatalogue, name: string) {
   const isTaken = builtIn

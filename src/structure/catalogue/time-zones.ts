@@ -60,7 +60,8 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 /**
  * Finds a zone by IANA or Windows name, in any letter case (R-C9).
  * @returns the IANA name to store; undefined for an unknown zone. An IANA name that is spelled as in the tz database
- *   and not all in capitals is kept. The runtime's name for the zone can be outdated (Asia/Calcutta for Asia/Kolkata).
+ *   and not all in capitals is returned unchanged, because the runtime's name for the zone can be outdated
+ *   (Asia/Calcutta for Asia/Kolkata). For an IANA name in any other spelling, the runtime's name is returned.
  */
 export function findTimeZone(name: string): string | undefined {
   // Intl also accepts offsets such as +01:00; R does not accept them.
@@ -126,8 +127,9 @@ export function localDateWarning(
 }
 
 /**
- * Caches the value of `lookUp` for each day, or each quarter of an hour, that starts and ends with the same value.
- * Comparing the start and the end is enough, because no zone changes its clock back and forth within a day.
+ * Caches the value of `lookUp` for a whole day when the day starts and ends with the same value. For any other day,
+ * caches the value for each quarter of an hour that starts and ends with the same value. Comparing the start and the
+ * end is enough, because no zone changes its clock back and forth within a day.
  */
 function rememberSpans<Value>(
   lookUp: (micros: number) => Value,

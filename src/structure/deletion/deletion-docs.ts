@@ -45,7 +45,7 @@ export const DELETED: readonly [Answer, ...Answer[]] = [
 export const DELETION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/deletions/:id', operationId: 'getDeletion', tag: 'Sites', access: MANAGERS },
-    summary: 'Follow a deletion that was requested with hardDelete',
+    summary: 'Get the progress of a deletion that was requested with hardDelete',
     description:
       'The record of a deletion is kept for at least 30 days after the deletion has removed the last of its sites, sources and variables.',
     inPath: { id: { description: 'Id of the deletion.', schema: z.guid() } },

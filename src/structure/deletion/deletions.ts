@@ -89,7 +89,7 @@ export async function startDeletion(
     [accountId, kind, targetId, targetName, userName, variables, isLarge],
   );
   const [deletion] = made.rows;
-  if (!deletion) throw new Error(`the deletion of ${kind} ${targetId} was not recorded`);
+  if (!deletion) throw new Error(`${kind} ${targetId} was not deleted, because its deletion could not be recorded`);
   return { ...deletion, isLarge: isLarge || deletion.isRepeated };
 }
 

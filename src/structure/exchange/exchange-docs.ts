@@ -35,7 +35,7 @@ const documentOf = (what: '' | 'Written') => ({
   variables: z.array(z.object(rowShape('variables')).meta({ id: `VariableRow${what}` })),
 });
 const description =
-  'Sites, sources and variables, identified by keys instead of ids. The key of a site is its `externalId`. The key of a source within its site is its `serialNumber`. The key of a variable within its source is its `mappingConfig`. If a resource lacks its identifier, its key is its name. `catalogues` defines the units, types and features that the account added. `forms` defines the forms of the account.';
+  'Sites, sources and variables, identified by keys instead of ids. The key of a site is its `externalId`. The key of a source within its site is its `serialNumber`. The key of a variable within its source is its `mappingConfig`. If a site, source or variable has no value for that member, its key is its name. `catalogues` defines the units, types and features that the account added. `forms` defines the forms of the account.';
 const structureDocument = z.object(documentOf('')).meta({ id: 'StructureDocument', description });
 
 const count = z.int().min(0);

@@ -82,7 +82,7 @@ function compileComparison(comparison: Comparison, { resource, values }: Compila
 function findOperand({ path, position }: Comparison, resource: Resource, values: unknown[]): Operand {
   const [first = '', ...rest] = path;
   if (rest.length > 0) {
-    if (!resource.fields.clientData) throw fault(position, `${resource.kind} has no clientData`);
+    if (!resource.fields.clientData) throw fault(position, `a ${resource.kind} has no clientData to filter by`);
     const keys = first.toLowerCase() === CLIENT_DATA ? rest : path;
     return { expression: `${resource.table}.client_data #> $${values.push(keys)}::text[]`, type: 'json' };
   }
@@ -108,8 +108,8 @@ function listFields({ fields, derived }: Resource): string {
 
 function compareValues(expression: string, operator: FilterOperator, parameter: string, type: string): string {
   if (operator === '<>') return `${expression} is distinct from ${parameter}::${type}`;
-  // Without coalesce, an index can be used. A null result acts like false, because no operator negates a whole
-  // condition.
+  // Has no coalesce, so that an index can be used. A null result is harmless: it acts like false, because no operator
+  // negates a whole condition.
   return `${expression} ${operator} ${parameter}::${type}`;
 }
 
@@ -140,8 +140,9 @@ function comparePattern(operand: Operand, operator: FilterOperator, value: Filte
 }
 
 /**
- * Compares a list of texts with the value. The list matches when one of its texts matches; with a negated operator,
- * when no text matches.
+ * Compares a list of texts with the value. The list satisfies `=`, `~` or `startswith` when at least one of its texts
+ * does. It satisfies the negated operator (`<>`, `!~` or `!startswith`) when none of its texts satisfies the operator
+ * without the negation.
  */
 function compareTexts(
   { expression }: Operand,

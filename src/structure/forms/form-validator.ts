@@ -131,7 +131,7 @@ function describe({ name, groups }: Definition, { instancePath, keyword, params,
   if (keyword === 'required') return 'is required';
   if (keyword === 'additionalProperties') {
     const known = (group?.fields ?? groups).map((one) => one.name);
-    const kind = group ? `field of the group ${group.name}` : `group of the form ${name}`;
+    const kind = group ? `field of the group ${group.name}` : `group defined by the form ${name}`;
     return `is not a ${kind}; known names: ${listNames(known)}`;
   }
   return `${describeRule(field, keyword, params)}, got ${showValue(data)}`;

@@ -7,7 +7,10 @@ export interface VersionInUse {
   readonly version: string | null;
   readonly firstVersionTimestamp: string;
   readonly lastVersionTimestamp: string;
-  /** Number of stored values. A date can have several values without a VersionTag. */
+  /**
+   * Number of stored values with this VersionTag. If `version` is null, a date can count several times, because several
+   * writes without a VersionTag can each have stored a value for the date.
+   */
   readonly pointCount: number;
 }
 

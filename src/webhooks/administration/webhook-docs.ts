@@ -62,8 +62,8 @@ const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
 });
 
 /**
- * Policy for the schemas of the bodies. Any policy gives the same description, because a JSON schema cannot express
- * which URLs are allowed.
+ * An arbitrary policy, used to build the JSON schemas of the request bodies. Any policy gives the same JSON schemas,
+ * because a JSON schema cannot express which URLs are allowed.
  */
 export const SOME_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
 const written = newWebhookSchema(SOME_TARGET).meta({

@@ -43,7 +43,7 @@ const MEMBERS: Readonly<Record<Level, readonly (keyof StoredWebhook)[]>> = {
 };
 
 const LEVEL = {
-  DisplayLevel: enumerationParameter('Decides which members the answer shows.', LEVEL_NUMBERS, 'Normal'),
+  DisplayLevel: enumerationParameter('Which fields of a webhook are returned.', LEVEL_NUMBERS, 'Normal'),
 };
 export const WEBHOOK_QUERY = declareQuery(LEVEL);
 export const WEBHOOK_LIST = declareQuery(

@@ -11,7 +11,8 @@ export interface AccountSemaphore {
    */
   tryEnter(accountId: number, key: string): boolean;
   /**
-   * Frees a permit. The caller must wake the returned key within one second, because the reservation then ends.
+   * Frees a permit. When a key waits, reserves the permit for this key. The caller must wake the key within one second;
+   * after that, the reservation expires.
    * @returns the key for which the permit is reserved; undefined when no key waits.
    */
   leave(accountId: number): string | undefined;
@@ -24,7 +25,10 @@ interface Account {
   readonly reserved: Map<string, number>;
 }
 
-/** A reservation ends after this time, because the message that wakes the waiting key may be lost. */
+/**
+ * Duration of a reservation. Without this limit, the permit would stay reserved for ever if the wake-up of the waiting
+ * webhook or trial send were lost.
+ */
 const RESERVED_MS = 1000;
 
 /**

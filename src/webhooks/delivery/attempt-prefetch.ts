@@ -100,7 +100,8 @@ export function openPrefetch({ database, vault, webhookId, leases, lanes, isOver
       if (taken === 0) allDone.resolve();
     },
     end: async () => {
-      // Ignores a failed refill: its attempts can be claimed again when their lease ends.
+      // A failed refill is ignored: delivery attempts that the refill has claimed can be claimed again when their lease
+      // ends.
       await refilling?.catch(() => undefined);
       return ready.splice(0).map(({ claimed }) => claimed);
     },

@@ -133,7 +133,10 @@ function toDelivery(
   };
 }
 
-/** If the webhook is disabled, ends its waiting attempts, for example attempts that a dead process has claimed. */
+/**
+ * If the webhook is disabled, ends its waiting attempts. A Pending attempt waits if nobody has claimed it, or if the
+ * claim has expired, for example because the process that claimed the attempt has died.
+ */
 async function endLeftovers({ database }: DelivererServices, webhookId: string): Promise<void> {
   await withTransaction(database, async (transaction) => {
     const { rowCount } = await transaction.query(

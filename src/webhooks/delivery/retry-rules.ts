@@ -95,7 +95,8 @@ const MAX_REPEAT_AGE_MS = 86_400_000;
 /**
  * Plans the repetition of an attempt after an internal error of the service (R-A15). Such an error shows nothing about
  * the receiver, so the error uses up no attempt, and counts neither towards the pause nor towards the disabling of the
- * webhook. The receiver may already have the message, so the delay grows with the age of the message.
+ * webhook. The receiver may already have the message, so each repetition may send a duplicate. To limit the number of
+ * duplicates, the delay grows with the age of the message.
  * @param ageMs age of the message; negative when clocks differ.
  * @returns milliseconds until the attempt is due again. If the message is older than a day, returns undefined, and the
  * attempt counts as failed.

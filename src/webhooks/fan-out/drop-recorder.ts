@@ -15,8 +15,9 @@ export interface Gap {
 export interface DropRecorder {
   record(webhookId: string, message: Occurrence): void;
   /**
-   * Closes the gaps of the webhooks in `ended`, then writes the recorded drops of all webhooks to the history.
-   * @param ended ids of the webhooks for which a message was stored after the dropped messages.
+   * Ends the current gap of each webhook in `ended`, so that the next dropped message of the webhook begins a new gap.
+   * Then writes the recorded drops of all webhooks to the history.
+   * @param ended ids of the webhooks for which a message was stored after messages had been dropped.
    */
   write(ended: readonly string[]): Promise<void>;
 }

@@ -32,7 +32,8 @@ export class LookupError extends Error {
 const LOOKUP_TRY_MS = 2000;
 const LOOKUP_TRIES = 2;
 const ADDRESS_TRY_MS = 1000;
-// A socket that is not connected is destroyed this long after `timeoutMs`. `exchange` reports the time-out earlier.
+// A socket that has not connected after `timeoutMs` + CLEANUP_MS is destroyed. By then, `exchange` has already reported
+// the time-out.
 const CLEANUP_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);

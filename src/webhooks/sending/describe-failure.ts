@@ -31,7 +31,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 
 /**
  * Describes why an exchange failed (R-I4).
- * @param timeoutMs time-out that the reason states when the attempt timed out.
+ * @param timeoutMs time-out of the exchange. If the exchange timed out, the reason names this time-out.
  * @returns the reason; undefined for a 2xx response without an error.
  */
 export function describeFailure({ answer, error }: Reply, timeoutMs: number): string | undefined {

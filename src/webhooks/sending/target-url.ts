@@ -41,7 +41,7 @@ export function isAddressHost(host: string): boolean {
 
 function findTextProblem(text: string): string | undefined {
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters, got ${text.length}`;
-  // The URL parser would drop or rewrite these characters, so that the service would call a URL that differs from the
+  // The URL parser would drop or rewrite these characters. The service would then call a URL other than the one in the
   // text.
   if (/[\s\p{Cc}\\]/u.test(text)) return 'must not have blanks, control characters or backslashes';
   return text.includes('#') ? 'must not have a fragment (#…)' : undefined;

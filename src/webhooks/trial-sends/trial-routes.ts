@@ -62,9 +62,7 @@ async function postTrial(c: Context<Env>, services: TrialServices): Promise<Resp
   return c.json(made);
 }
 
-/**
- * Limits the rate of trial sends, because with a trial send an account can cause an arbitrary request by the service.
- */
+/** Limits the rate of trial sends, because each trial send makes the service call a URL that the user chooses. */
 async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promise<void> {
   const waitMs = await countTrial(c.var.caller.accountId);
   if (waitMs <= 0) return;
@@ -74,8 +72,8 @@ async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promi
 }
 
 /**
- * Stores a trial send. The secret of a webhook signs only trial sends to its URL: a caller must not get a signature for
- * another receiver.
+ * Stores a trial send. The stored secrets of a webhook sign a trial send only if the trial send goes to the URL of that
+ * webhook. Otherwise, a caller could use another URL to get a signature that the receiver of the webhook accepts.
  * @returns the id of the trial send. A generated secret is returned too, here and never again.
  */
 async function createTrial(

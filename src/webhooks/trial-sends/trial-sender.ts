@@ -1,5 +1,5 @@
 /**
- * Runs trial sends: test messages requested with `POST /account/webhooks/test` (R-I7). The role deliverer runs trial
+ * Runs trial sends: test messages requested with `POST /account/webhooks/test` (R-I7). The deliverer role runs trial
  * sends, because no other role may connect to receivers.
  */
 import type { Database } from '../../platform/database/database.ts';

@@ -109,7 +109,8 @@ test('console script: a preview shows the plots of a script, and the history res
   const editor = page.getByRole('textbox', { name: 'R script' });
   await editor.fill(DRAWING);
   await editor.press('Control+Enter');
-  // A script that fails is a status, and a refused request is an alert.
+  // The page shows the result of a script, even of one that failed, in an element with the ARIA role `status`. It shows
+  // the error of a refused request in an element with the role `alert`.
   const results = page.getByRole('region', { name: 'Results' });
   const answer = results.getByRole('status').or(page.getByRole('alert')).first();
   const shown = answer.textContent({ timeout: R_MS }).catch(() => results.textContent());

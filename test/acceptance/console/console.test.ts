@@ -1,6 +1,7 @@
 /**
- * Uses the console as people do, in Chromium, on the product's own processes: signs in and uses Home, Find, a variable
- * and its versions. Then opens every route in every role. For ADMIN, axe-core also checks every route.
+ * Uses the console in Chromium as people do, while the product's own processes serve it. The tests sign in, and use the
+ * page Home, the page Find and the page of a variable with its versions. Then they open every route in every role. For
+ * ADMIN, axe-core also checks every route.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -268,7 +269,10 @@ test('console variable: the shown points can be downloaded as CSV, and a curl co
   await close();
 });
 
-/** @returns the URL of every route, and URLs whose query opens a tab, a form or a selection of a route. */
+/**
+ * @returns the URL of every route, and URLs with a query that opens a tab or a form of the page, or selects what the
+ *   page shows.
+ */
 const routes = () => [
   '/',
   '/console/find',

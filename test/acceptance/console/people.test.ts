@@ -141,7 +141,7 @@ test('console operate: an administrator sees the processes with their roles, the
   const { page, complaints, close } = await stack.open(ADMIN, '/console/operate');
   await page.getByRole('row', { name: /api, ingester, calculator, deliverer/ }).waitFor();
   await page.getByRole('region', { name: 'Busiest accounts' }).getByRole('row', { name: /Test/ }).first().waitFor();
-  await page.getByRole('row', { name: 'Pushes to be stored' }).waitFor();
+  await page.getByRole('row', { name: 'Pushes waiting to be stored' }).waitFor();
   await page.getByRole('link', { name: 'People', exact: true }).click();
   await page.getByRole('link', { name: 'Clients and keys' }).click();
   await page.getByRole('cell', { name: /tidemark-console/ }).waitFor();

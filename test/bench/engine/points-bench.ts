@@ -129,8 +129,8 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await createTwin(database, 'bench_point');
-  // Stores points of a variable with a higher id than every measured variable, because COPY is faster at the end of an
-  // index.
+  // Stores points of an extra variable whose id is higher than the id of every measured variable. Without these points,
+  // the measured points would go to the end of the index, where COPY is faster.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(
       `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

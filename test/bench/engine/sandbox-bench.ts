@@ -1,9 +1,11 @@
 /**
- * Measures the sandbox without the calculator. Times are from the call in Node to the result in Node. The figures are:
- * (1) the time that the sandbox adds to R code, compared with the time of the code in a plain warm R process; (2) the
- * time of a run with 100,000 points in and out, compared with one point; (3) the number of trivial runs per second with
- * three concurrent runs, compared with one run at a time (in both cases, twenty target variables take turns); (4) the
- * memory of R after runs for a thousand target variables, compared with the memory before.
+ * Measures the sandbox without the calculator. A run is timed from the call in Node to the result in Node. Each figure
+ * is a ratio:
+ * 1. The extra time that R code takes in the sandbox, divided by the time of the same code in a plain warm R process.
+ * 2. The time of a run with 100,000 points in and out, divided by the time of a run with one point.
+ * 3. The number of trivial runs per second with three concurrent runs, divided by the number with one run at a time. In
+ *    both cases, twenty target variables take turns.
+ * 4. The memory of R after runs for a thousand target variables, divided by the memory before these runs.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -28,7 +28,10 @@ interface RunningService {
   readonly pid: number;
 }
 
-/** A measured case, with the median figures of account A's load: answers per second and processor cores. */
+/**
+ * A measured case, with two medians of account A's load: the number of answers per second, and the number of processor
+ * cores used.
+ */
 type FairnessFigure = Figure & LoadReport;
 
 /** Starts one process for all `roles`, calls `bench`, and ends the process afterwards. */

@@ -1,6 +1,7 @@
 /**
  * Measures uploads of Standard Files over HTTP: the rows per second until the last row is readable, and the delay of
- * the event loop. Each round compares the speed with a second measurement:
+ * the event loop. Each round also measures a reference and compares the speed of the upload with the reference. The
+ * reference depends on the file format:
  * - CSV: COPY of the same text (as by \copy in psql) into a hypertable with the columns and chunk interval of `point`.
  * - Workbook: exceljs's streaming reader, which reads the workbook and stores nothing.
  */

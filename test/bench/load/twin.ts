@@ -1,4 +1,7 @@
-/** A hypertable like `point`. Benchmarks compare writes to `point` with COPY into this hypertable. */
+/**
+ * A hypertable like `point`. Benchmarks compare the speed of two writes: the service writes to `point`, and COPY writes
+ * to this hypertable.
+ */
 import type { Database } from '../../../src/platform/database/database.ts';
 
 /** Drops and creates the table. */

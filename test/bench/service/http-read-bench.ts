@@ -142,8 +142,8 @@ function readBytes(address: string, agent: Agent, headers: Readonly<Record<strin
 }
 
 /**
- * Each round pushes values with one more digit for the last day. Then the round reads the day until the size of the
- * answer changes.
+ * Each round pushes new values for the last day. The values have one digit more than in the previous round. Then the
+ * round reads that day again and again until the size of the answer changes.
  */
 async function benchCorrection(api: ApiClient, read: (query: string) => Promise<number>, id: number): Promise<Figure> {
   const day = `variableId=${id}&from=2025-12-31T00:00:00Z&to=2026-01-01T00:00:00Z&format=csv&displayLevel=ValueVariableDate`;

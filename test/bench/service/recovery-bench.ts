@@ -6,7 +6,7 @@
  * - webhook: the webhook message of a push arrives.
  * - watch: WatchPoints sends the point of a push.
  *
- * The result of a stage is a median over those kills whose role the stage needs (NEEDED).
+ * The result of a stage is the median over the kills of the roles that the stage needs (NEEDED).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';
@@ -154,7 +154,11 @@ async function push(api: ApiClient, variableId: number, value: number): Promise<
   return answer?.status === 200;
 }
 
-/** Reads the pushed value from the operation id in the data of an event. @returns 0 for a push of `startLoad`. */
+/**
+ * Reads the pushed value from the data of a push's event. The function `push` puts the value into the operation id,
+ * and the data of the event contain this id.
+ * @returns the pushed value; 0 for a push of `startLoad`.
+ */
 function pushedValue(data: unknown): number {
   const { operationId = '' } = data as { readonly operationId?: string };
   return Number(/^recovery-(\d+)$/.exec(operationId)?.[1] ?? 0);

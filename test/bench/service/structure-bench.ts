@@ -120,8 +120,8 @@ async function benchPages(
 }
 
 /**
- * Sends a GET request without `Accept-Encoding`, so that the answer is not compressed. The rows of the compared SELECT
- * are not compressed either.
+ * Sends a GET request without `Accept-Encoding`, so that the answer is not compressed. The bench compares the request
+ * with a SELECT, whose rows are not compressed either.
  */
 function getJson(url: string, agent: http.Agent, token: string): Promise<readonly unknown[]> {
   return new Promise((resolve, reject) => {
@@ -163,8 +163,8 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 
 /**
  * Measures how long `work` takes, in milliseconds.
- * @param work returns how many rows, or how many hundreds of targets, it found.
- * @throws {Error} when the returned number is not PAGE.
+ * @param work returns the number of rows that it found; for targets, this number divided by PAGE.
+ * @throws {Error} when `work` returns another number than PAGE.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();

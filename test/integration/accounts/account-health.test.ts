@@ -43,7 +43,7 @@ async function addVariable(name: string, lastPoint: string | null, more: Record<
 }
 
 describe('account health: silent variables', () => {
-  it('a variable is silent when its last point is older than `silentAfterHours` and than three steps of its granularity (R-C6)', async () => {
+  it('a variable is silent when its last point is older than both `silentAfterHours` and three steps of its granularity (R-C6)', async () => {
     const before = (await read()).variables;
     const silent = await addVariable('silent', '-25 hours');
     await addVariable('late today', '-5 hours');
@@ -148,7 +148,7 @@ describe('account health: failures', () => {
   });
 });
 
-it('account health: for 100,000 variables, the answer counts all silent variables and lists the 50 whose last point is the newest', async () => {
+it('account health: for 100,000 variables, the answer counts all silent variables and lists the 50 that have the most recent last points', async () => {
   await run(
     `insert into variable (account_id, source_id, name, granularity, granularity_time_base)
      select $1, $2, 'v' || n, 15, 2 from generate_series(1, ${VARIABLES}) n`,
@@ -169,8 +169,8 @@ it('account health: for 100,000 variables, the answer counts all silent variable
   expect(variables.total).toBeGreaterThan(VARIABLES);
   expect(variables.silent.count).toBe(102);
   expect(variables.silent.items).toHaveLength(50);
-  // The shortest silence is listed first: the variable `silent` of another test. The other ids ascend in steps of 1000,
-  // because in this test a greater id means a longer silence.
+  // The variable with the shortest silence is listed first. This variable is `silent`, which another test created. The
+  // other ids ascend in steps of 1000, because in this test a greater id means a longer silence.
   const [latest, ...others] = variables.silent.items;
   expect(latest).toMatchObject({ name: 'silent' });
   const first = Number(others[0]?.variableId);

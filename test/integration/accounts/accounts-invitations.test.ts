@@ -157,7 +157,7 @@ describe('accounts: accepting an invitation (§3)', () => {
   }
   const PLANTED = 'known to another person';
 
-  it('an existing user is refused if only the user name equals the invited address (R-B8, R-B10)', async () => {
+  it('an existing user whose user name equals the invited address, but whose email address does not, is refused (R-B8, R-B10)', async () => {
     const id = await plant('vera@north.example');
     await invite('vera@north.example');
     const link = linkIn(await mailbox.next('vera@north.example'));

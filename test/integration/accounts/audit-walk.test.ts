@@ -81,7 +81,10 @@ const accept =
     return { status: response.status, headers: response.headers, body: undefined };
   };
 
-/** Catalogues that managers extend: path → members of an entry besides its name. */
+/**
+ * Catalogues to which managers can add entries. Each key is the path of a catalogue. Each value has the members that a
+ * new entry needs in addition to its name.
+ */
 const CATALOGUES = {
   ...{ '/units': { unitFamilyId: 2 }, '/unitFamily': {}, '/sitetypes': {}, '/sourceTypes': {}, '/energyTypes': {} },
   ...{ '/energyUsages': {}, '/variables/types': {}, '/account/features': {} },

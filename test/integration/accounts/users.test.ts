@@ -31,7 +31,7 @@ type Body = Readonly<Record<string, unknown>>;
 const read = async (id: string) => (await api.manager.get<Body>(`/account/user/${id}`)).body;
 
 describe('accounts: GET /account/user/{userId}', () => {
-  it('returns every JSON member of the user (§4.2, R-C2)', async () => {
+  it('returns every JSON field of the user (§4.2, R-C2)', async () => {
     expect(await read(uma)).toEqual({
       id: uma,
       userName: 'uma',
@@ -260,7 +260,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.post(`${path}/remove`, [{ claimType: 'team' }])).status).toBe(400);
   });
 
-  it('a claim of a type such as `team` can be added, and can be edited and removed by requests that name the type (§4.2, §5)', async () => {
+  it('/account/user/claims/add, /edit and /remove also accept types that do not begin with `datapusher.`; /edit and /remove find the claim by its type (§4.2, §5)', async () => {
     const body = { userId: uma, claimType: 'team', claimValue: 'red' };
     expect(await api.manager.post('/account/user/claims/add', body)).toMatchObject({ status: 200, body: undefined });
     expect(await listed(uma)).toEqual([{ id: 0, ...body }]);
@@ -271,7 +271,7 @@ describe('accounts: claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it("a MANAGER who is not in every account of a member cannot change the member's claims (§4.2, R-B8)", async () => {
+  it("a MANAGER cannot change a user's claims unless the MANAGER belongs to all accounts of that user (§4.2, R-B8)", async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],
@@ -363,7 +363,7 @@ describe('accounts: the lock of a user', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('is refused when the request is invalid, or when the user is the caller (R-B11, R-A11)', async () => {
+  it('a request to lock a user is refused when it is invalid, or when it would lock the caller (R-B11, R-A11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect(await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).toMatchObject({

@@ -188,7 +188,9 @@ describe('backup', () => {
   it('lists the instants that each backup can restore, and deletes all but the requested number of backups (R-D1)', async () => {
     expect(printed).toEqual([
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
-      expect.stringMatching(/^restorable only to 2\S+Z, because no WAL is archived: start `archive`, then/),
+      expect.stringMatching(
+        /^restorable only to the state at 2\S+Z, the end of the backup, because no WAL is archived: start `archive`, then/,
+      ),
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
       expect.stringMatching(/^restorable to 2\S+Z and to every later instant that the archived WAL covers$/),
     ]);

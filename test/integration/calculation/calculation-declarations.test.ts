@@ -255,7 +255,7 @@ describe('calculation: several formulas (R-H1)', () => {
     ]);
   });
 
-  test('a change runs the valid formula, and every formula whose window includes the changed date (R-H1)', async () => {
+  test('a change runs the formula whose validity period contains the changed date, and every other formula whose window includes that date (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const scriptsFor = async (at: number) => (await calculations.jobsFor(variableId, [at])).map((job) => job.script);

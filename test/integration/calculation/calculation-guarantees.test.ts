@@ -164,7 +164,7 @@ describe('calculation: repeated runs', () => {
     ['its account gives back a slot borrowed from another account', false],
     ['the calculator stops', true],
   ])(
-    'a run that loses its database session just before %s is repeated as the same attempt (R-A15)',
+    'a run that loses its database session just before %s is repeated, and the lost attempt does not count (R-A15)',
     async (why, isStopping) => {
       const source = await addInput();
       const variableId = await calculations.addCalculated(reader(source));
@@ -230,7 +230,11 @@ describe('calculation: faults of a sandbox', () => {
     const faults = [
       { state: 'Abandoned', outcome: 'fault' },
       { state: 'Abandoned', outcome: 'fault' },
-      { state: 'Failed', outcome: 'breaks_sandbox', message: expect.stringContaining('the sandbox ended 3 times') },
+      {
+        state: 'Failed',
+        outcome: 'breaks_sandbox',
+        message: expect.stringContaining('the sandbox failed at least 3 times'),
+      },
     ];
     const runs = await runUntilEnded(variableId, source, FAULT);
     expect(runs).toMatchObject(faults);

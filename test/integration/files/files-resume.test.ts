@@ -182,7 +182,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
     await expectOnce(fileId);
   });
 
-  it('is Failed after ten failed attempts without progress; a full disk or a stop does not count (R-A15)', async () => {
+  it('is Failed after ten failed attempts without progress; attempts that fail because the disk is full, the service stops or the parser is killed from outside do not count (R-A15)', async () => {
     const fileId = await stack.upload('d.csv', csv);
     await stack.api.database.query('update stored_file set attempts = 8 where id = $1', [fileId]);
     const failing = (error: Error) => ({
@@ -206,7 +206,8 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
       }
     }
     await expect(ingest(undefined, { parse: failingAfterOne })).rejects.toThrow('later');
-    // Starts at 2: the stored chunk reset the number of failed attempts, and the failure after the chunk was number 1.
+    // Starts at 2: storing the chunk reset the count of failed attempts to 0, and the error `later` was the first
+    // failed attempt after that.
     for (let count = 2; count < 10; count += 1) await expect(ingest(undefined, bug)).rejects.toThrow('a bug');
     expect(await stack.status(fileId)).toMatchObject({ state: 'Processing' });
     await ingest(undefined, bug);
@@ -361,7 +362,7 @@ it('files: a failure of the ingester is logged with the account and the file (R-
   const { accountId } = stack.api;
   expect(line).toEqual([
     expect.objectContaining({ accountId, fileId }),
-    expect.stringContaining('are retried after delayMs'),
+    expect.stringContaining('are retried after the delay in the field delayMs'),
   ]);
 });
 

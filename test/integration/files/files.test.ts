@@ -352,7 +352,7 @@ describe('files: an uploaded file', () => {
     for (const { answer } of followers) expect(await answer.text()).toMatch(/^event: progress\n.*event: end\n/s);
   });
 
-  it('notifies a webhook with a filter only if a row of a listed variable is ingested (R-I1, R-I2)', async () => {
+  it('notifies a webhook whose filter lists variables, but only if a row of a listed variable is ingested (R-I1, R-I2)', async () => {
     const { accountId, database, parts } = stack.api;
     const [first, second, third] = [await newVariable(), await newVariable(), await newVariable()];
     const addWebhook = async (variableId: number) => {

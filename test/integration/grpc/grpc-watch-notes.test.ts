@@ -1,6 +1,7 @@
 /**
- * Tests the records of rewritten dates (`point_rewrite`) and the merging of old records (R-J1). A watch uses these
- * records to find changed points.
+ * Tests rewrite records (`point_rewrite`) and the merging of old rewrite records (R-J1). A rewrite record holds the
+ * first and the last date of a write that did more than append points. A watch uses these records to find changed
+ * points.
  */
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
@@ -137,8 +138,8 @@ describe('watch changes: the changes after a position', () => {
     await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPositions), {
       numRuns: 40,
       examples: [
-        // This write has a rewrite record, because one date has two versions. A position can be in the middle of the
-        // write.
+        // This write has a rewrite record, because one date has two versions. The test also reads from positions in the
+        // middle of this write.
         [
           true,
           [
@@ -149,7 +150,8 @@ describe('watch changes: the changes after a position', () => {
             ],
           ],
         ],
-        // The second write revises two dates, so it has a rewrite record. A position can be between the two revisions.
+        // The second write stores a new version at each of two earlier dates, so it has a rewrite record. The test also
+        // reads from the position between these two new versions.
         [
           true,
           [
@@ -184,7 +186,7 @@ async function age(variableId: number, length: string): Promise<void> {
 }
 
 describe('watch: records of rewrites', () => {
-  it('when old records are merged by day or into one, the same points are found (R-J1)', async () => {
+  it('a watch finds the same points after old records are merged into one record per day, and later into a single record (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],
@@ -214,7 +216,7 @@ describe('watch: records of rewrites', () => {
     expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('migration 0029 creates a record for earlier rewrites, so the same points are found (R-J1)', async () => {
+  it('with the record that migration 0029 creates for earlier rewrites, a watch finds the same points as with the original records (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [
@@ -249,8 +251,8 @@ describe('watch: records of rewrites', () => {
   });
 });
 
-describe('watch changes: points of the last days', () => {
-  it('are read through indexes of at most two chunks, while the tables hold 2,000 days of points (R-J1)', async () => {
+describe('watch changes: points of the last three days', () => {
+  it('are read through indexes of at most two chunks, although the tables hold 2,000 days of points (R-J1)', async () => {
     const ids: number[] = [];
     for (let count = 0; count < 3; count += 1) ids.push(await store.addVariable({ isVersioned: true }));
     const points = Array.from({ length: DAYS }, (_, index): WrittenPoint => [day(index), index]);

@@ -91,8 +91,9 @@ async function read({ variableId }: World, reader: Reader, count: number): Promi
 }
 
 /**
- * Moves the times of all writes and the readers' positions back by `hours`, then merges the rewrite records. A negative
- * `hours` acts like a clock that was set back.
+ * Simulates that `hours` pass: moves the times of all writes, and the readers' positions, `hours` into the past, then
+ * merges the rewrite records. With a negative `hours`, the times and positions move into the future, as if the clock
+ * had been set back.
  */
 async function pass({ variableId, readers }: World, hours: number): Promise<void> {
   const columns = {

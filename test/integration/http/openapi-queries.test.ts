@@ -47,7 +47,7 @@ afterAll(() => api.close());
 
 /**
  * Calls the operation.
- * @returns the declarations that parsed the query of this call.
+ * @returns the members of `declared` with which the route parsed the query string of this call.
  */
 async function parsedBy(
   { method, path }: Operation,
@@ -91,7 +91,7 @@ it('openapi: every operation parses exactly the query parameters that its descri
   expect(called.filter(({ query }) => query).length).toBeGreaterThan(35);
 });
 
-it('openapi: each query declaration, except COUNT_QUERY, describes the query of at least one operation; the parameter of COUNT_QUERY is described once, for all listings (R-A9)', async () => {
+it('openapi: every query declaration is used in the description of at least one operation, except COUNT_QUERY, whose parameter is described once for all listings (R-A9)', async () => {
   const documented: string[] = [];
   const declared: string[] = [];
   for await (const file of glob('**/*.ts', { cwd: SOURCES })) {

@@ -55,7 +55,8 @@ let tab: Tab;
 beforeAll(async () => {
   if (program === undefined) return;
   mailbox = await openMailbox();
-  // The client has its own origin, because browsers also apply `form-action` to the redirect to the client.
+  // The client has its own origin, so that the tests fail when `form-action` does not allow this origin. Browsers apply
+  // `form-action` also to the redirect that leads from a form to the client.
   app = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><title>App</title><h1>The App</h1>');
   });

@@ -87,7 +87,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
   it('the error of a refused token names the unmatched `sub` or the inaccessible account (R-B5)', async () => {
     const { message: unknown } = (await answer({ sub: 'nobody' })).body;
     const subject = `the token of ${foreign.url} with the sub "nobody"`;
-    expect(unknown).toContain(`${subject} must match exactly one user; the user is found by sub`);
+    expect(unknown).toContain(`${subject} must match exactly one user; the user is identified by the claim "sub"`);
     expect(unknown).toContain(`(EXTERNAL_USERS=${how})`);
     const { message: denied } = (await answer({ sub: uma, account: api.otherAccountId })).body;
     expect(denied).toBe(`the user uma has no access to account ${api.otherAccountId}`);
@@ -99,14 +99,14 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     );
   });
 
-  it('only with EXTERNAL_USERS=email, a verified and unique email address identifies a user (R-B5)', async () => {
+  it('a verified and unique email address identifies a user only if EXTERNAL_USERS=email (R-B5)', async () => {
     const verified = { sub: 'e-1', email: 'UMA@north.example', email_verified: true };
     expect(await call({ ...verified, sub: 'e-0', email_verified: false })).toBe(401);
     expect(await call(verified)).toBe(how === 'email' ? 200 : 401);
     expect(await call({ ...verified, sub: 'e-2', email: 'twins@north.example' })).toBe(401);
   });
 
-  it('only with EXTERNAL_USERS=businessId, a BusinessId in `businessId` or `sub` identifies a user (§5, R-B5)', async () => {
+  it('a BusinessId in the claim `businessId` or `sub` identifies a user only if EXTERNAL_USERS=businessId (§5, R-B5)', async () => {
     const status = how === 'businessId' ? 200 : 401;
     expect(await call({ sub: 'b-1', businessId: 'M-1' })).toBe(status);
     expect(await call({ sub: 'M-1' })).toBe(status);

@@ -353,7 +353,7 @@ describe('Keycloak: the realm export', () => {
       'jsonType.label': 'int',
       'user.attribute': 'account',
     });
-    // Claims by which EXTERNAL_USERS may identify users.
+    // Claims by which the service may identify a user, depending on the setting EXTERNAL_USERS.
     const claims = scopes.get('tidemark-account')?.map(({ config }) => config['claim.name']);
     expect(claims).toEqual(expect.arrayContaining(['email', 'email_verified', 'businessId']));
     const { KEYCLOAK_CLIENT_ID, KEYCLOAK_ACCOUNT_CLIENT_ID } = api.parts.config;

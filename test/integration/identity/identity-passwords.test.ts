@@ -112,7 +112,7 @@ describe('identity: POST /account/user/create', () => {
     expect(passwordIn(await mailbox.next('patient@north.example'))).not.toBe('');
   });
 
-  it('requires the role MANAGER, an email address, an unused user name and, for the new user, a role that the caller may grant (§4.2, R-B8)', async () => {
+  it('requires that the caller has the role MANAGER, and that the new user has an email address, an unused user name and a role that the caller may grant (§4.2, R-B8)', async () => {
     expect(await create({ userName: 'x' })).toMatchObject({ status: 400, body: { details: [{ path: '$.email' }] } });
     expect((await create({ userName: 'MAX', email: 'x@north.example' })).status).toBe(409);
     expect((await create({ email: 'x@north.example', roles: ['ADMIN'] })).status).toBe(403);

@@ -60,7 +60,7 @@ describe('identity: the answer to too many attempts', () => {
     },
   );
 
-  it('a browser that tries too often to accept an invitation gets a page (R-B15, R-B10)', async () => {
+  it('is an HTML page when a browser tries too often to accept an invitation (R-B15, R-B10)', async () => {
     expect((await askTooOften('/account/invitation?token=x', { address: 'guest' })).text).toContain(
       'Too many attempts',
     );

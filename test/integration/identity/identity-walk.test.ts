@@ -34,7 +34,7 @@ let foreign: Ids;
 let hidden: Ids;
 let before: unknown;
 beforeAll(async () => {
-  // These tests cache callers for 30 s, because a cached caller saves queries.
+  // Callers are cached for 30 s, so that the many requests of these tests need fewer database queries.
   api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
   role = await startApi(api.parts, await listenHttp('127.0.0.1', 0));
   await startIdsHigh(api.database);

@@ -34,7 +34,10 @@ let roles: RoleProcess;
 let api: ApiClient;
 let directory: string;
 
-/** Replaces `npm start`: creates the stack's file, and the demo's user, client and variable. */
+/**
+ * Does the work of `npm start`, which these tests do not run: starts the roles, and creates `.local/stack.json` and the
+ * user, client and variable of the demo.
+ */
 beforeAll(async () => {
   world = await createStoredWorld();
   await registerClient(world.database, {
@@ -89,7 +92,7 @@ async function runIn(shell: string, commands: string): Promise<string> {
   return stdout;
 }
 
-test('readme: except for npm commands, every shell block succeeds in sh and in bash, and leaves no site in the database', async () => {
+test('readme: the shell blocks that do not begin with npm succeed in sh and in bash, and leave no new site in the database', async () => {
   const script = await commandsOf(README);
   const sites = await api.call<unknown[]>('GET', '/sites');
   for (const shell of ['sh', 'bash']) {
@@ -103,7 +106,7 @@ test('readme: except for npm commands, every shell block succeeds in sh and in b
   }
 }, 60_000);
 
-test('tour (src/local/TOUR.md): after the readme, every shell block of the tour succeeds, except for npm commands; the API answers one error', async () => {
+test('tour (src/local/TOUR.md): after the readme, the shell blocks of the tour that do not begin with npm succeed, and the API returns exactly one error, which the tour announces', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

@@ -76,7 +76,7 @@ describe('metrics: backlog gauges (R-A9)', () => {
     'tidemark_outbox_age_seconds',
     'tidemark_calculation_due_age_seconds',
     'tidemark_webhook_due_age_seconds',
-  ])('%s shows for how many seconds work has waited', async (name) => {
+  ])('%s shows how long, in seconds, the oldest waiting work has waited', async (name) => {
     const age = (await gauges()).get(name) ?? 0;
     expect(age).toBeGreaterThanOrEqual(120);
     expect(age).toBeLessThan(240);

@@ -50,7 +50,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'pushes get 503 while the database is down; within 25 s after the outage, pushes are accepted and calculated again (R-A5, R-A9, R-K3)',
+    'pushes get 503 while the database is down; within 25 s after the outage, a new push is accepted and its calculation has run (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();
@@ -71,7 +71,7 @@ describe.concurrent('network faults', () => {
   );
 
   test(
-    'with silent database connections, a push is computed, and SIGTERM ends the process within 10 s (R-K2)',
+    'when the open database connections stop answering, a push is still accepted and its calculation still runs, and SIGTERM ends the process within 10 s (R-K2)',
     () =>
       withService(async ({ roles, databaseGate, expectPushToBeComputed }) => {
         databaseGate.freeze('answers');
@@ -242,8 +242,8 @@ async function startSuspendedRoles() {
 }
 
 /**
- * Opens a mail server and a webhook receiver that do not answer the first email and trial send. Later, `expectFenced`
- * refuses the email and cuts the connection of the trial send.
+ * Opens a mail server that does not answer the first email, and a webhook receiver that does not answer the first trial
+ * send. Later, `expectFenced` makes the mail server refuse this email, and cuts the connection of this trial send.
  */
 async function openHangingSends({ database }: StoredWorld) {
   const [mailbox, receiver] = [await openMailbox(), await openReceiver()];

@@ -223,7 +223,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
   });
 
-  it('if two pushes were stored together, a request for the label that a third would have gets 404 (R-D7)', async () => {
+  it('if two pushes were stored together, the API returns 404 for the label that a third push would have had (R-D7)', async () => {
     expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
   });
 
@@ -243,7 +243,7 @@ describe('upgrade: points, pushes and files', () => {
       'd2',
       { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] },
     ],
-  ])('the status of a file %s, uploaded before the upgrade, can still be read (R-E1)', async (_what, end, expected) => {
+  ])('if a file %s was uploaded before the upgrade, its status is readable (R-E1)', async (_what, end, expected) => {
     expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
   });
 });

@@ -87,7 +87,7 @@ async function writeAll(variableId: number, base: number): Promise<void> {
 }
 
 describe('points: the indexes of a chunk that is not compressed', () => {
-  it('after a revision of all points of the chunk, the indexes are rebuilt exactly once, and not while a write is open (R-F5)', async (test) => {
+  it('after a revision of all points of the chunk, the indexes are rebuilt exactly once, and not while a transaction that writes to the chunk is open (R-F5)', async (test) => {
     if (inject('isInColumns')) test.skip('in this test run, the point store compresses every chunk immediately');
     const variableId = await store.addVariable({ isVersioned: true });
     for (const base of [1, 2]) await writeAll(variableId, base);

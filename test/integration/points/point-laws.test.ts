@@ -221,8 +221,9 @@ function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, 
 /**
  * Checks that the store has the complete state at every instant from historyFrom on. The complete state is the state of
  * the model `uncut`. This model keeps even the versions that the store removes.
- * @param latest greatest VersionTimestamp of each variable so far. Pass the same map to every call, because a deletion
- *   can remove the version with this VersionTimestamp.
+ * @param latest greatest VersionTimestamp that each variable has had so far. This function updates the map. Pass the
+ *   same map to every call: when a deletion has removed the version with the greatest VersionTimestamp, only the map
+ *   still has this VersionTimestamp.
  */
 async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, number>): Promise<void> {
   const [stored, all] = [await cut.read(EVERYTHING), await uncut.read(EVERYTHING)];

@@ -181,14 +181,14 @@ describe('points: writers', () => {
     ['append to an existing chunk', START, START],
     ['need a new chunk each', START + 10_000 * DAY, START + 20_000 * DAY],
     ['need the same new chunk', START + 30_000 * DAY, START + 30_000 * DAY],
-  ])('writers of two variables do not wait for each other when they %s', async (_case, firstDate, secondDate) => {
+  ])('writers of different variables do not wait for each other when they %s', async (_case, firstDate, secondDate) => {
     const [first = 0, second = 0] = await addVariables(2);
     const writer = await writeAndHold(encode([first], 1, firstDate));
     await writeWithoutWaiting(encode([second], 1, secondDate));
     await writer.commit();
   });
 
-  it('writers of two variables do not wait for each other when they write new values for stored dates', async () => {
+  it('writers of different variables do not wait for each other when they write new values for stored dates', async () => {
     const dates = [START, START + 40_000 * DAY];
     const variableIds = await addVariables(2);
     for (const date of dates) for (const id of variableIds) await store.write(id, [[date, 1]]);

@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => store?.close());
 
 /**
- * Writes points while a lock prevents the creation of history chunks in advance. After the lock is released, the write
- * creates the chunks.
+ * Writes points whose history chunks do not exist yet. While the test holds a lock, the attempt to create these chunks
+ * in advance fails. After the test has released the lock, the write itself creates the chunks.
  */
 async function writeWithoutChunks(variableId: number, points: readonly WrittenPoint[]): Promise<void> {
   const attempts = async () => {

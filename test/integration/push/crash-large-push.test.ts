@@ -58,8 +58,8 @@ async function pushMany(variableId: number): Promise<void> {
 }
 
 describe('push: an api killed during its direct write of a large push', () => {
-  // The trigger makes the commit wait for a lock of the test. The trigger also turns off the check for disconnected
-  // clients, which would end the waiting commit.
+  // The trigger makes the commit wait for a lock that the test holds. The trigger also turns off the database's check
+  // for disconnected clients, because this check would end the waiting commit.
   beforeAll(async () => {
     await world.database.query(`
       create function wait_for_test() returns trigger language plpgsql as $$
@@ -113,8 +113,8 @@ interface LargePush {
 }
 
 /**
- * Prepares a push of new dates that is large enough for a direct write. The variable is versioned: if the push were
- * written twice, there would be earlier versions.
+ * Prepares a push of new dates that is large enough for a direct write. The variable is versioned, so that a second
+ * write of the push would show: each point would then have an earlier version.
  */
 async function preparePush(label: string): Promise<LargePush> {
   const variableId = await createVariable(api, sourceId, { isVersioned: true });
@@ -145,8 +145,8 @@ async function preparePush(label: string): Promise<LargePush> {
 }
 
 /**
- * Sends the push to a new api process. Kills the process while its query waits for a lock of the test. `statement` is a
- * LIKE pattern for this query.
+ * Sends the push to a new api process. Kills the process while its query waits for an advisory lock that the test
+ * holds. `statement` is a LIKE pattern for this query.
  */
 async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[], statement: string): Promise<void> {
   const victim = await start('api');
@@ -184,7 +184,8 @@ describe('push: an ingester killed inside a transaction', () => {
     expect(waiting).toBe(BATCHES * 1.5);
     const stored = () => count('select count(*) as count from point where variable_id = $1', variableId);
     const victim = await start('ingester');
-    // The transaction is too short to be hit by an untimed kill, so the test blocks it first.
+    // The transaction is so short that a kill at an arbitrary moment would miss it. So the test blocks the transaction
+    // before the kill.
     await killInsideWrite(victim);
     expect(await count('select count(*) as count from push_batch')).toBeGreaterThan(0);
     await start('ingester');

@@ -232,8 +232,9 @@ async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
 
 /**
  * Fills the disk until a statement of the service fails. If the database server crashes instead, frees the disk and
- * tries again. A new segment of the write-ahead log makes such crashes rare, because tables then usually need space
- * before the log.
+ * tries again. The server crashes when the write-ahead log needs more space on the full disk. To make such crashes
+ * rare, each attempt first starts a new segment of the log. A table then usually needs more space sooner than the log
+ * does.
  */
 async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Promise<void> {
   const { database } = world;
@@ -252,7 +253,7 @@ async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Pro
   }
 }
 
-describe('database faults: no accepted push or file is lost or Failed', () => {
+describe('database faults: no accepted push or file is lost or gets the state Failed', () => {
   test(
     'when sessions of the database are killed (R-A15, R-A5)',
     async () => {

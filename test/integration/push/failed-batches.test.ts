@@ -1,6 +1,6 @@
 /**
  * One ingester reports the failure of a batch while another ingester writes the batch. The batch is written once, and
- * the failure counts for no other batch.
+ * the failure is not counted against any other batch.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';

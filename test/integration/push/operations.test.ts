@@ -309,7 +309,7 @@ describe('push: DataPushCompleted', () => {
     ]);
   });
 
-  it('is sent with the state Queued when an operation times out, and with the final state when an operation ends (R-D7)', async () => {
+  it('is sent with the state Queued if an operation times out before it ends, and with the final state whenever an operation ends (R-D7)', async () => {
     await api.ingest();
     const [late, patient] = [newLabel(), newLabel()];
     await push(one(variableId), `?operationId=${late}&operationTimeoutSec=1`);
@@ -452,7 +452,7 @@ describe('push: rejected elements', () => {
     expect(await findAll(label)).toHaveLength(2);
   });
 
-  it('of all operations with the same label are listed and replayed with all=true (R-D8)', async () => {
+  it('all=true lists and replays the rejected elements of all operations with the same label (R-D8)', async () => {
     const label = newLabel();
     for (const name of ['later-4', 'later-5']) await push([meant(name)], `?operationId=${label}`);
     expect(await rejectedOf(label)).toHaveLength(1);

@@ -137,7 +137,7 @@ async function pushIntoOneBatch(variableIds: readonly [number, number]): Promise
 }
 
 describe('push: while one push of an account rewrites stored points', () => {
-  test('a small push to another variable does not wait, even if its batch also has a push to the rewritten variable (R-D6, R-I2)', async () => {
+  test('a small push to another variable does not wait, even if it is in the same batch as a push to the variable whose points are rewritten (R-D6, R-I2)', async () => {
     const [rewritten = 0, other = 0] = await addVariables(2);
     const webhooks = [await subscribe(rewritten), await subscribe(other)];
     pushed.clear();

@@ -64,7 +64,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('one', '192.0.2.2')).toBe(true);
   });
 
-  it('block sign-in from an address, but not a device that has pushed from this address (R-B11)', async () => {
+  it('block sign-in from an address, except for a device that has already pushed from this address (R-B11)', async () => {
     await addDevice('two');
     expect(await push('two', PASSWORD, '127.0.0.1')).toBe(200);
     await guess('two', 3 * MAX_FAILURES, () => '127.0.0.1');
@@ -84,7 +84,7 @@ describe.concurrent('push: wrong Basic passwords', () => {
     expect(await isAccepted('three', '192.0.2.4')).toBe(true);
   }, 30_000);
 
-  it('from many addresses block every address that has never sent the right password (R-B11)', async () => {
+  it('many wrong passwords from many addresses block every address that has never sent the right password (R-B11)', async () => {
     await addDevice('four');
     expect(await push('four', PASSWORD, '198.51.100.1')).toBe(200);
     await guess('four', MANY - 1, (index) => `203.0.113.${index}`);

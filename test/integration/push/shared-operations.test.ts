@@ -47,8 +47,9 @@ const tuplesOf = (count: number): Buffer =>
   );
 
 /**
- * Stores several pushes together, with the numbers of readings in `counts`. The push with the index `breaks` gets
- * invalid data.
+ * Stores several pushes together.
+ * @param counts the number of readings of each push.
+ * @param breaks index of a push to which the function gives invalid data.
  * @returns for each push: the label if the push is stored, otherwise the kind of the outcome.
  */
 async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
@@ -121,7 +122,7 @@ describe('push: plain pushes that share a row of push_operation', () => {
     expect((await find((labels[0] ?? '').toUpperCase())).status).toBe(404);
   });
 
-  it('the label of a push names its row, and its position from 0 to 65,535 (R-D7)', () => {
+  it('the label of a push identifies the shared row and the position of the push in this row, from 0 to 65,535 (R-D7)', () => {
     const shared = '0199c0de-0000-7abc-8def-0123456789ab'.replace(/.{4}$/, '0000');
     expect([0, 1, 255, 65_535].map((position) => readMemberLabel(memberLabel(shared, position)))).toEqual(
       [0, 1, 255, 65_535].map((position) => ({ shared, position })),

@@ -8,7 +8,8 @@ import { createSource, createStructure, createVariable } from '../../support/fix
 import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[47][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
-// Every push with a query string goes to the Hono app. The invalid time-out has no other effect.
+// Sends a push to the Hono app, because the handler of small pushes passes on every push with a query string. The app
+// ignores this time-out, because its value is not a number.
 const THROUGH_APP = '?operationTimeoutSec=no';
 
 let api: GatedTestApi;

@@ -62,7 +62,7 @@ async function read(query: string) {
 const item = (variableId: number, instant: string | undefined) => `${instant};variableId=${variableId}`;
 
 describe('history: the header History-From of GET /data and POST /data', () => {
-  test('gives the instant from which the history is complete, when `asOf` is earlier (R-F9)', async () => {
+  test('a read with `asOf` gets the header only if `asOf` is earlier than the instant from which the history is complete; the header gives this instant (R-F9)', async () => {
     expect(await read(`variableId=${cut}&asOf=${BEFORE_ALL}`)).toEqual({ historyFrom: item(cut, kept[0]), values: [] });
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
   });
@@ -96,7 +96,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(headers.get('history-from')).toBe(`${item(later, last)}, ${item(cut, kept[0])}`);
   });
 
-  test('for 45 variables with a history cut, the header names 40 variables and counts the others; the metadata of Arrow names all 45 (R-F9)', async () => {
+  test('for 45 variables whose history is incomplete, the header names 40 variables and counts the others; the Arrow metadata names all 45 (R-F9)', async () => {
     const instant = '2026-05-01T00:00:00Z';
     const { rows } = await api.database.query<{ id: number }>(
       `with made as (
@@ -114,7 +114,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(named).toEqual(Object.fromEntries(rows.map(({ id }) => [id, instant])));
   });
 
-  test('gives the history cut in every format, for points and for buckets (R-F9, R-G1, R-G4)', async () => {
+  test('answers in every format, for points and for buckets, give the instant from which the history is complete (R-F9, R-G1, R-G4)', async () => {
     const query = `/data?variableId=${cut}&asOf=${BEFORE_ALL}`;
     const { bytes } = await fetchRaw(api, query, ARROW);
     expect(tableFromIPC(bytes).schema.metadata.get('historyFrom')).toBe(JSON.stringify({ [cut]: kept[0] }));
@@ -182,7 +182,7 @@ test.each<readonly [Method, object]>([
   ['ReadPoints', { granularity: 'GRANULARITY_DAY' }],
   ['ReadLast', {}],
 ])(
-  'history: the initial metadata of %s %j gives the start of the complete history only if `asOf` is earlier (R-F9, R-J1)',
+  'history: the initial metadata of %s %j gives the start of the complete history only if `asOf` is earlier than this start (R-F9, R-J1)',
   async (method, members) => {
     const asked = async (asOf: string | undefined) => {
       const call = reader.open(method, { ...members, variableIds: [cut], asOfMicros: Date.parse(asOf ?? '') * 1000 });

@@ -101,7 +101,7 @@ describe('read shares: connections', () => {
     expect((await api.stranger.get(`/data?variableId=${others}&itemsPerPage=1&pageNumber=0`)).status).toBe(200);
   });
 
-  test('unread answers that fit in the read-ahead memory release their database connections, and a later read succeeds (R-A14)', async () => {
+  test('an unread answer releases its database connection if the answer fits in the read-ahead memory; a later read then succeeds (R-A14)', async () => {
     await times(3 * PER_ACCOUNT, () => readUnread(few));
     await eventually('the end of their statements', async () => (await openReads()) === 0);
     const { status, body } = await api.manager.get<readonly unknown[]>(`/data?variableId=${few}`);

@@ -262,8 +262,8 @@ test('read streams: an as-of read waits for an open write and includes its point
         return (rowCount ?? 0) > 0;
       });
       await writer.query(`insert into point values ('2026-01-01', 1, $2, $1, 0, 0)`, [ownId, asOf]);
-      // The promise is wrapped in an object, because a bare promise would be awaited before the commit. The read ends
-      // only after the commit.
+      // The read waits for the commit, so the read must not be awaited before the commit. A bare promise would be
+      // awaited before the commit, so the promise is wrapped in an object.
       return { reading };
     },
     { idleTimeoutMs: 0 },

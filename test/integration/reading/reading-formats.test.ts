@@ -16,8 +16,8 @@ const ARROW = 'application/vnd.apache.arrow.stream';
 const PARQUET = 'application/vnd.apache.parquet';
 const POINTS = 300_000;
 /**
- * On each connection to the database, the gate lets about this many bytes pass. These bytes are enough for the first
- * chunk of an answer, but not for POINTS points.
+ * On each connection to the database, the gate forwards about this many bytes of answers, and then holds back the rest.
+ * The forwarded bytes are enough for the first chunk of an answer, but not for POINTS points.
  */
 const HELD_BYTES = 4_000_000;
 

@@ -141,11 +141,11 @@ describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
 });
 
 describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () => {
-  // A horizon of P1D leads to the same local time on the previous day. Special cases:
-  // - the first case: this local time occurs twice.
-  // - the second case: this local time is skipped.
-  // - Pacific/Apia: Samoa skipped the whole previous day.
-  // - America/Winnipeg: in 2026, the tz databases of Node and PostgreSQL differed for 2027.
+  // A horizon of P1D leads to the same local time on the previous day. Some rows of the table are special:
+  // - row 1: this local time occurs twice on the previous day.
+  // - row 2: this local time is skipped on the previous day.
+  // - Pacific/Apia: this local time is the first instant after 30 December 2011, a day that Samoa skipped.
+  // - America/Winnipeg: in 2026, the tz databases of Node and of PostgreSQL disagreed about dates in 2027.
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],
     ['Europe/Brussels', '2026-03-30T00:30:00Z', 'P1D', '2026-03-29T01:30:00Z'],

@@ -234,7 +234,8 @@ describe('retention: policy, preview and job', () => {
       expect((await apply()).hasRun).toBe(false);
     });
     expect(hasRun).toBe(true);
-    // At the first pause, `before` is empty, so the first two ids in `order` are not turns.
+    // At the first pause, `before` is still empty, so both variables are added to `order`, whichever variable had its
+    // turn. These first two ids are skipped.
     const turns = order.slice(2);
     expect(turns.length).toBeGreaterThan(2);
     for (const [index, id] of turns.entries()) if (index > 0) expect(id).not.toBe(turns[index - 1]);
@@ -315,7 +316,7 @@ describe('retention: after the job has deleted all points older than the boundar
     expect((await metadataOf({ variableIds: [variableId] })).get('raw-from')).toEqual([item]);
   });
 
-  test('gRPC sends both `history-from` and `raw-from` if one variable has removed versions and another has rolled-up points (R-F9)', async () => {
+  test('gRPC sends both `history-from` and `raw-from` if versions of one variable were removed and points of another variable were rolled up (R-F9)', async () => {
     const cutId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) {
       await manager.post('/api/data', [{ variableId: cutId, data: [{ date: boundary, value }] }]);

@@ -137,7 +137,7 @@ describe('rollups: what rolling up deletes, and what aggregates return afterward
     expect(await rollUp(variableId, at(48))).toMatchObject({ points: 0, rollups: 0 });
   });
 
-  test('a daily rollup counts in an aggregate over its period, but in no hourly bucket', async () => {
+  test('a daily rollup is included in an aggregate over the whole day, but in no hourly bucket', async () => {
     const variableId = await addHours();
     await rollUp(variableId, at(48));
     expect(await aggregate(variableId, { bucket: 'hour', toMicros: at(49) })).toEqual([[at(48), 48]]);

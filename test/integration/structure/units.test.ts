@@ -90,7 +90,7 @@ describe('structure: catalogues (R-C8)', () => {
   });
 
   test.each(['/sitetypes', '/sourceTypes', '/energyTypes', '/energyUsages', '/variables/types'])(
-    '%s has each id and each name once (R-C8)',
+    'GET %s returns no id twice and no name twice (R-C8)',
     async (path) => {
       const { body } = await get<{ id: number; name: string }[]>(path);
       expect(new Set(body.map(({ id }) => id)).size).toBe(body.length);
@@ -111,7 +111,7 @@ describe('structure: catalogues (R-C8)', () => {
     expect((await get<object[]>(`/data?variableId=${made.body.id}`)).body).toMatchObject([{ rawValue: 5 }]);
   });
 
-  test('time zones are listed, UTC first; a sample of the listed zones is accepted for sites and for reading points', async () => {
+  test('time zones are listed, UTC first; a sample of the listed zones is accepted when a site is created and when points are read', async () => {
     const zones = (await get<{ id: string }[]>('/timezones')).body.map(({ id }) => id);
     expect(zones[0]).toBe('UTC');
     const variableId = await withValues(KWH, [1]);
@@ -178,7 +178,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect((await get(`/data?variableId=${cases[0][0]}&unitId=4711`)).body).toMatchObject({ code: 'invalid_input' });
   });
 
-  test('a read is refused when a value is too large for the unit; the error names the variable, the date and the value', async () => {
+  test('a read is refused when a converted value exceeds the range of a double; the error names the variable, the date and the value', async () => {
     const variableId = await withValues(KWH, [1, 1e306]);
     const path = `/data?variableId=${variableId}&unitId=${WH}`;
     const rule = '1e+306 exceeds the range of a double (about 1.8e308) in the requested unit; request another unit';

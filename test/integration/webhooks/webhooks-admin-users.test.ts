@@ -1,6 +1,6 @@
 /**
- * A USER sees a webhook that has no filter, and a webhook whose filter names an entity that the USER can access at
- * least in part. The USER gets these webhooks with some of their JSON members hidden or masked (R-B9).
+ * A USER sees every webhook that has no filter, and every webhook whose filter names at least one entity that the USER
+ * can access at least in part. In all these webhooks, some JSON members are hidden or masked for the USER (R-B9).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Creates a site with two sources of one variable each. */
+/** Creates a site with two sources; each source has one variable. */
 async function createSiteStructure() {
   const siteId = await createSite(api.manager);
   const sources = [await createSource(api.manager, siteId), await createSource(api.manager, siteId)] as const;

@@ -239,7 +239,7 @@ describe('webhook trial send: a trial send is not lost when the process that sen
     expect((await ended(id)).state).toBe('Succeeded');
   });
 
-  test('a process that obtains a trial send after the end of its shutdown time releases it and sends no message', async () => {
+  test('when a stopping process claims a trial send after SHUTDOWN_TIMEOUT_MS has passed, the process releases the trial send and sends no message', async () => {
     const id = await start(fields());
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 0, WEBHOOK_TIMEOUT_MS: 60_000 };
     const { stopped } = await withTransaction(

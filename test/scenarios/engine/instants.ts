@@ -47,8 +47,9 @@ export function toMicros(instant: Temporal.Instant): number {
 }
 
 /**
- * First subtracts years, months, weeks and days from the local time of the zone, then subtracts the smaller units as
- * elapsed time. A skipped or repeated local time means the later instant (R-D4).
+ * Subtracts a duration from an instant. First subtracts years, months, weeks and days from the local time of the zone,
+ * then subtracts the smaller units as elapsed time. If the local time after the first step occurs twice, the later of
+ * its two instants is used. If that local time is skipped, it is moved forward by the length of the gap (R-D4).
  */
 export function before(micros: number, duration: Temporal.Duration, timeZoneId: string): number {
   const { years, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds } = duration;

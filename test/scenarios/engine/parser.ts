@@ -37,8 +37,8 @@ interface Section {
   readonly title: string;
   readonly position: SourcePosition;
   /**
-   * The text of this section. Empty lines replace the title and all earlier lines, so errors give the line numbers of
-   * the file.
+   * The text of this section, without its title line. One empty line precedes the text for each earlier line of the
+   * file, including the title line, so that errors give the line numbers of the file.
    */
   readonly body: string;
 }

@@ -63,8 +63,8 @@ export function tagPairs(cursor: Cursor): readonly (readonly [string, string])[]
 }
 
 /**
- * Parses rows. Rows between braces are separated by `;` or line ends. Rows without braces are on the rest of the line
- * and are separated by `;`.
+ * Parses a list of rows. A list in braces may span several lines; its rows are separated by `;` or line ends. A list
+ * without braces ends at the end of the line; its rows are separated by `;`.
  */
 export function rows<Row>(cursor: Cursor, row: () => readonly Row[]): readonly Row[] {
   const all: Row[] = [];

@@ -15,8 +15,10 @@ export interface Scenario {
 export type Tags = Readonly<Record<string, string>>;
 
 /**
- * The value after `at` in a write of a scenario. It is either a label that later lines use for this moment, or the
- * first VersionTimestamp of the write.
+ * A moment in a scenario: the label of a write, or an instant. In a write, the moment follows `at`. A label names the
+ * write for later lines. An instant becomes the first VersionTimestamp that the write assigns to each variable, unless
+ * the variable already has a VersionTimestamp at or after the instant. In an expectation, a moment is the expected
+ * VersionTimestamp.
  */
 export type Moment =
   | { readonly kind: 'label'; readonly label: string }
@@ -61,8 +63,8 @@ export type KnownAt =
   | { readonly kind: 'relative'; readonly text: string; readonly nowMicros: number; readonly timeZoneId: string };
 
 /**
- * For each date, the read selects only versions known at least `duration` (ISO 8601) before the date. `timeZoneId`
- * decides the calendar.
+ * For each date, the read selects only versions known at least `duration` (ISO 8601) before the date. The years,
+ * months, weeks and days of `duration` are counted in the time zone `timeZoneId`.
  */
 export interface Horizon {
   readonly duration: string;

@@ -43,7 +43,7 @@ export interface World {
   spanOf(label: string): Span;
 }
 
-/** The spans of named writes, by the name of the write. */
+/** The `Span` of each named write. A write is named when its moment is a label. The label is the key of the `Span`. */
 export interface Spans {
   add(moment: Moment | undefined, span: Span): void;
   get(label: string): Span;

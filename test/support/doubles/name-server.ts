@@ -8,7 +8,7 @@ export type NameAnswer = readonly string[] | 'no such name' | 'failure' | 'silen
 export interface NameServer {
   /** `address:port`. */
   readonly server: string;
-  /** The names in the questions for IPv4 addresses (A records), in the order of the questions. */
+  /** The names asked for in DNS queries for IPv4 addresses (A records), in the order of the queries. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }

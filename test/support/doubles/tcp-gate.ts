@@ -14,7 +14,7 @@ export interface TcpGate {
   freeze(only?: 'answers'): void;
   /**
    * Simulates a network that fails in the middle of an answer: each connection forwards about `bytes` more bytes of
-   * answers, and then nothing. A call of `shut` removes this limit.
+   * answers, and then nothing. Calling `shut` removes this limit.
    */
   holdAnswers(bytes: number): void;
 }

@@ -60,8 +60,8 @@ export async function startTestApi(environment: Settings = {}): Promise<TestApi>
 }
 
 /**
- * Starts the roles behind a TCP proxy to their database, for tests of faults. Other tests have no proxy, because it
- * takes a tenth of their CPU time.
+ * Starts the roles with a TCP proxy between them and their database, for tests of faults. Other tests use no proxy,
+ * because a proxy would take a tenth of their CPU time.
  */
 export async function startGatedTestApi(environment: Settings = {}): Promise<GatedTestApi> {
   const test = await createTestDatabase();

@@ -88,7 +88,7 @@ describe('accounts: the rate limit (R-B15)', () => {
     });
   };
 
-  test('allows a burst of one minute’s requests, then spreads requests evenly over time (R-B15)', () => {
+  test('allows the number of requests per minute in a single burst; after the burst, allows requests only at an even rate and refuses the rest (R-B15)', () => {
     const burst = Array.from({ length: 12 }, () => 1000);
     expect(pass(burst, 10)).toHaveLength(10);
     expect(pass([...burst, 6999], 10)).toHaveLength(10);

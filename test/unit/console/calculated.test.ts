@@ -1,6 +1,6 @@
 /**
- * Tests pure functions of the console for calculated variables: waves, completion, declarations, and the lines at which
- * problems are shown.
+ * Tests pure functions that the console uses for calculated variables: waves, completion, declarations, and the lines
+ * at which problems are shown.
  */
 import { CompletionContext } from '@codemirror/autocomplete';
 import { EditorState } from '@codemirror/state';
@@ -41,7 +41,7 @@ describe('console wave: the chart of the runs that one change triggered (R-H8)',
     expect(placed).toMatchObject({ columns: 4, rows: 1 });
   });
 
-  test('each variable of a column has its own row', () => {
+  test('variables in the same column are drawn in different rows', () => {
     const placed = place([1, 2, 3], []);
     expect(placed).toMatchObject({ columns: 1, rows: 3 });
     expect(new Set(placed.nodes.map(({ row }) => row))).toEqual(new Set([0, 1, 2]));

@@ -23,7 +23,7 @@ test.each([
   [' ', ' '],
   ['low', 'low'],
 ])(
-  'console: %j typed in a number field is sent as %j: as a number if it is one, otherwise as the unchanged text',
+  'console: %j typed in a number field is sent as %j (text that is a number is sent as a number, other text is sent unchanged)',
   (typed, sent) => {
     expect(toNumber(typed)).toBe(sent);
   },
@@ -63,7 +63,7 @@ describe('console forms: values', () => {
     });
   });
 
-  test("new values of a form replace a string that clientData has under the form's name", () => {
+  test("when clientData holds a string under the form's name, new values of the form replace the string", () => {
     const texts = { [path('Power')]: '5' };
     expect(withFormTexts([FORM], { Contract: 'none' }, texts, {})).toEqual({ Contract: { Terms: { Power: 5 } } });
   });

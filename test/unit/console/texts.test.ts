@@ -69,7 +69,7 @@ describe('console texts: names, placeholders and counts', () => {
     },
   );
 
-  test('in English texts for counts of 2 or more, every placeholder for the count has the number format', () => {
+  test('English texts for counts of 2 or more write the count as `{{count, number}}`, never as the unformatted `{{count}}`', () => {
     const unformatted = Object.entries(texts.en ?? {}).filter(
       ([name, text]) => name.endsWith('_other') && text.includes('{{count}}'),
     );
@@ -111,7 +111,7 @@ describe('console texts: typography', () => {
 });
 
 describe('console texts: no text is unused', () => {
-  test('the code contains the name of each text, or a template literal that begins like the name', () => {
+  test('the code contains the name of each text, or a template literal whose fixed beginning is a prefix of the name', () => {
     const files = globSync('**/*.{ts,tsx}', {
       cwd: CONSOLE,
       exclude: (file) => /\/texts\/(?:en|fr|de|nl)\.ts$/.test(file),

@@ -14,7 +14,8 @@ afterAll(() => parser.close());
 type ReadPart = (part: Buffer, index: number) => Promise<Buffer>;
 
 /**
- * Parses `text` as a CSV file. The parser gets each part of the file from `readPart`.
+ * Parses `text` as a CSV file. Calls `readPart` with each part of `text` that the parser requests, and sends the parser
+ * the bytes that `readPart` returns.
  * @returns the number of valid rows.
  */
 async function countRows(text: string, readPart: ReadPart): Promise<number> {
@@ -50,7 +51,8 @@ describe('files: a parser process that reads one file after another', () => {
     const ingested = countRows(right, async (part, index) => {
       if (index === 1) {
         release.resolve();
-        // Holds back the second part of this file until the late part of the previous file has been sent.
+        // Holds back the second part of this file until the late second part of the previous file has been read. If the
+        // late part were sent, it would reach the parser before the second part of this file.
         await new Promise((resolve) => setImmediate(resolve));
       }
       return part;
@@ -89,7 +91,7 @@ describe('files: a parser process that dies', () => {
     ['SIGTRAP', 'blamed'],
     ['SIGSEGV', 'blamed'],
   ] as const)(
-    'when the signal %s ends the parser during parsing, the file is %s for it (R-A15)',
+    'when the signal %s ends the parser during parsing, the file is %s for the death of the parser (R-A15)',
     async (signal, verdict) => {
       const died = countRows(text, async (part) => {
         end(signal);
@@ -109,7 +111,8 @@ describe('files: a parser process that dies', () => {
         asked.push(index);
         return part;
       });
-    // The signal is sent before this process returns to its event loop, so the parser cannot get the file.
+    // The parser is killed before this process returns to its event loop. Only in the event loop does this process
+    // answer requests for parts of the file, so the parser cannot get the file.
     const { result: died, started } = collectStarted(parse);
     expect(started).toHaveLength(1);
     for (const child of started) child.kill('SIGABRT');

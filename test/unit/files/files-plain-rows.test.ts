@@ -47,7 +47,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   });
 
-  it('read the serial number of a date accurately to the millisecond, but do not read an exponent', () => {
+  it('read the serial number of a date accurately to the millisecond, and return NaN for a number with an exponent', () => {
     const instants = fc.integer({ min: 0, max: 86_400_000 * 73_000 });
     fc.assert(
       fc.property(instants, fc.constantFrom(17, 15, 10, 'exponent' as const), (millis, digits) => {
@@ -68,7 +68,7 @@ describe('files: the fast readers of a sheet (R-E2)', () => {
     );
   });
 
-  it('leave a negative serial number that has a fraction to the slower number parser', () => {
+  it('return NaN for a negative serial number with a fraction, so that the slower number parser reads this number', () => {
     expect(plainSerial(Buffer.from('-0.5'), 0, 4)).toBeNaN();
     expect(plainSerial(Buffer.from('0.5'), 0, 3)).toBe(0.5);
   });

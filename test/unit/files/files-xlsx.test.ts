@@ -249,7 +249,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
     await expect(readParts(bytes, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
   });
 
-  it('rejects only the row of a 2 MiB value, but fails for 2 MiB header cells', async () => {
+  it('rejects only the row that contains a 2 MiB value, but fails when the header has 10,000 cells of 2 MiB each', async () => {
     const sharedStrings = `<sst><si><t>date</t></si><si><t>${'é'.repeat(1 << 20)}</t></si></sst>`;
     const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
     const limits = { maxRatio: 1e6 };

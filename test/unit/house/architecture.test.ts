@@ -267,10 +267,10 @@ test('architecture: a folder has at most 15 code files', () => {
 
 test('architecture: 2147483647 is written only in platform/limits.ts and in the files with the limits of R integers and of timers', () => {
   const exempt = [
-    // The next file contains the greatest integer that R can represent.
+    // The next file is exempt because it defines the greatest integer that R can represent.
     'src/calculation/inputs/input-columns.ts',
     'src/platform/limits.ts',
-    // The next file contains the longest delay that a timer accepts.
+    // The next file is exempt because it defines the longest delay that a timer accepts.
     'src/watching/open-watching.ts',
   ];
   const literal = /\b2_?147_?483_?647\b|2 \*\* 31 - 1|\b0x7fff_?ffff\b/i;

@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 const TESTS = fileURLToPath(new URL('../..', import.meta.url));
 const CITATION = /R-([A-K])(\d+)(?:–(?:R-)?[A-K]?(\d+))?/g;
 
-/** All rulings: the first and the last number of each letter. */
+/** The ids of all rulings, such as `A1`. For each letter, the table gives the first and the last number. */
 const RULINGS: readonly string[] = Object.entries({
   A: [1, 15],
   B: [1, 15],

@@ -32,7 +32,8 @@ describe('ingester: during a long write, extra lanes write other batches of the 
     const opened = lanes.open(1, long.promise);
     await eventually('both lanes', async () => asked.length === 2);
     expect(asked).toEqual([false, true]);
-    // The account's next write begins while both lanes of the account are busy, so this write opens no third lane.
+    // Both lanes of the account are still busy when the account's next write begins. An account has at most two lanes,
+    // so this write opens no third lane.
     const other = Promise.withResolvers<void>();
     const openedAgain = lanes.open(1, other.promise);
     writes[1]?.resolve(1);

@@ -150,7 +150,7 @@ describe('parseMoment: dates in requests (R-A8, R-G1)', () => {
     ['1699-12-31T23:59:59.999999', 1700, false],
     ['2200-01-01', 2200, true],
     ['9999-12-31T23:59:59Z', 2200, false],
-  ])('%s is outside the years 1700 to 2199 and is read as the start of the year %i', (text, year, isDay) => {
+  ])('%s is outside the years 1700 to 2199 and becomes the nearest limit, the start of %i', (text, year, isDay) => {
     expect(parseMoment(text)).toEqual({ micros: at(`${year}-01-01T00:00:00Z`), isLocal: false, isDay });
   });
 

@@ -71,7 +71,7 @@ describe('lenient reading: filters of a listing', () => {
     },
   );
 
-  it('a filter collects the values of all its names in a request (R-A12)', () => {
+  it('when a request gives a filter under several of its accepted names, the values are combined (R-A12)', () => {
     expect(LIST.parse('http://h?siteId=2&siteIds=3,4&id=1').siteIds).toEqual([3, 4, 1, 2]);
   });
 
@@ -134,7 +134,8 @@ describe('platform: civil time', () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(instants, ([timeZoneId, second]) => {
-        // Uses the offset of two hours earlier, so that some local dates lie in the gap of a clock change.
+        // Uses the UTC offset that the zone had two hours before the instant, so that some local dates lie in the gap
+        // of a clock change.
         const plain = zonedAt(
           'UTC',
           second + zonedAt(timeZoneId, second - 7200).offsetNanoseconds / 1e9,

@@ -1,4 +1,7 @@
-/** The error for a refused zip archive names the faulty part of the workbook and all sizes (R-E4). */
+/**
+ * Tests the error for a refused zip archive (R-E4). The message names the faulty part of the workbook, or gives the
+ * maximum inflated size and the declared inflated size. Also tests how sizes are shown.
+ */
 import { describe, expect, test } from 'vitest';
 import { showBytes } from '../../../src/platform/limits.ts';
 import { openZipArchive } from '../../../src/platform/streaming/zip-archive.ts';

@@ -46,7 +46,7 @@ describe('points: gap filling', () => {
     ['linear', none, none],
     ['null', none, none],
   ] as const)(
-    'fill=%s fills the whole period: with %s before the first found bucket, and %s after the last (R-G1)',
+    'fill=%s fills the whole period: %s before the first bucket with a value, %s after the last such bucket (R-G1)',
     (kind, before, after) => {
       const filled = fill(found, { fill: kind, order: 'ASC', first: 1, last: 8 });
       expect(filled.map(({ start }) => start)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);

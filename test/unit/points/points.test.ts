@@ -50,7 +50,7 @@ describe('points: instants', () => {
 });
 
 describe('points: encodeReadings', () => {
-  it('keeps the last reading of each variable, date and VersionTag, in the given order (R-D5)', () => {
+  it('of the readings with the same variable, date and VersionTag, keeps only the last; the kept readings stay in order (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
         const key = ({ variableId, dateMicros, versionTagId }: PointEntry) =>

@@ -7,8 +7,8 @@ const id = fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 2 
 const tuplesOf = (ids: readonly number[]) =>
   encodeTuples(ids.map((variableId) => ({ variableId, dateMicros: 0, value: 1, versionTagId: 0, tagSetId: 0 })));
 
-describe('points: the run-length encoding of the variable of each reading', () => {
-  it('gives the positions of the readings of a variable in a write of several batches', () => {
+describe('points: run-length encoding of variable ids', () => {
+  it("positionsOf returns the positions of a variable's readings, counted across all batches of a write", () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(id, { maxLength: 30 }), { maxLength: 4 }),
@@ -40,7 +40,7 @@ describe('points: the run-length encoding of the variable of each reading', () =
     );
   });
 
-  it('takes less than four bytes per reading when 1,000 readings belong to 1,000 variables', () => {
+  it('takes less than four bytes per reading when each of 1,000 readings belongs to a different variable', () => {
     const ids = Array.from({ length: 1000 }, (_, index) => 1000 + ((index * 7919) % 5000));
     expect(encodeRuns([tuplesOf(ids)], () => true).length).toBeLessThan(4 * 1000);
   });

@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('the runs of dates contain every date of the write up to the high-water mark', () => {
+  it('the runs of dates (sequences with equal steps) contain every date of the write up to the high-water mark', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);

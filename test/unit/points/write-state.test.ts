@@ -71,21 +71,21 @@ describe('write plan: the greatest VersionTag id of a variable', () => {
   });
 });
 
-describe('write plan: ranges of stored dates', () => {
-  it('do not include ascending dates after the high-water mark', () => {
+describe('write plan: date ranges in which the write looks for stored rows', () => {
+  it('if the dates of the write strictly ascend, no range contains a date after the high-water mark', () => {
     const planned = plan([[MARK - HOUR, 0], [MARK, 0], [MARK + HOUR, 0]]); // biome-ignore format: short
     expect(datesIn(planned, 'superseded')).toEqual(['9-10 0']);
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('include a date after the high-water mark only if the write has several rows for the date', () => {
+  it('a date after the high-water mark is in a range only if the write has several rows for that date', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('leave out a row that a later row of the same write supersedes, unless a stored version may have the same date and VersionTag (R-F2)', () => {
+  it('a row that a later row of the same write supersedes gets a range only if a version with the same date and VersionTag is possibly stored already (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short

@@ -1,4 +1,4 @@
-/** Tests the spans of time in which a zone has one UTC offset (R-G1, R-A8). */
+/** Tests the spans of time during which the UTC offset of a zone does not change (R-G1, R-A8). */
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';

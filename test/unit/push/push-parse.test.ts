@@ -164,8 +164,8 @@ function spellOut({ targets, readingCounts, dates, isLocal, values, labels, labe
   }));
 }
 
-describe('push: a parsed body', () => {
-  it('gives the same readings or problems whether parsePush or the schema reads it (R-D1, R-A3)', () => {
+describe('push: a JSON body', () => {
+  it('gives the same readings, or the same problems, with parsePush as with the schema (R-D1, R-A3)', () => {
     let accepted = 0;
     const runs = 1500;
     fc.assert(
@@ -205,7 +205,7 @@ const spoiled = (given: fc.Arbitrary<string>): fc.Arbitrary<string> => {
     if (!spoiling) return original;
     const [index, left, put] = spoiling;
     const at = index % (original.length + 1);
-    // The change may split a surrogate pair, and UTF-8 cannot encode the half that is left.
+    // The change may split a surrogate pair. UTF-8 cannot encode the remaining half, so `toWellFormed` replaces it.
     return (original.slice(0, at) + put + original.slice(at + left)).toWellFormed();
   });
 };

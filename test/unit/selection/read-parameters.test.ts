@@ -49,7 +49,7 @@ describe('read parameters: OpenAPI describes what is parsed (R-A9)', () => {
   );
 
   test.each(PARAMETERS.filter(hasNames))(
-    'the parameter %s accepts the examples of its schema, and the enum values in lower case',
+    'the parameter %s accepts the examples of its schema, and also its enum values written in lower case',
     (_, parameter) => {
       const { enum: names = [], examples = [] } = schemaOf(parameter);
       for (const name of names) expect(read(parameter, name.toLowerCase())).toBe(name);

@@ -50,7 +50,7 @@ describe('forms: values', () => {
     expect(problemsOf(fields, { Power: 10.5 })).toMatchObject([{ message: 'must be at most 10, got 10.5' }]);
   });
 
-  test('a required field must have a value only when clientData contains the form', () => {
+  test('when clientData contains the form, a required field must have a value; otherwise, no value is required', () => {
     const form = define([{ name: 'Serial', type: 'String', isRequired: true }]);
     const problems = (clientData: unknown) => findNewProblems([form], clientData, undefined, '$');
     expect(problems({})).toEqual([]);
@@ -65,7 +65,7 @@ describe('forms: values', () => {
       { path: '$.clientData.Boiler.Main.Feul', message: 'is not a field of the group Main; known names: Fuel' },
     ]);
     expect(findNewProblems([define([FUEL])], { Boiler: { "O'ther": {} } }, undefined, '$')).toEqual([
-      { path: `$.Boiler["O'ther"]`, message: 'is not a group of the form Boiler; known names: Main' },
+      { path: `$.Boiler["O'ther"]`, message: 'is not a group defined by the form Boiler; known names: Main' },
     ]);
   });
 

@@ -116,9 +116,9 @@ describe('webhooks: response header Retry-After (R-I3)', () => {
     expect(parseRetryAfter(text, now)).toBe(expected),
   );
 
-  test.each(['soon', '-5', '1.5', '', '2026-03-01'])('the invalid value %j gives no delay', (text) => {
+  test.each(['soon', '-5', '1.5', '', '2026-03-01'])('for the invalid value %j, the delay is undefined', (text) => {
     expect(parseRetryAfter(text, now)).toBeUndefined();
   });
 
-  test('an absent header gives no delay', () => expect(parseRetryAfter(undefined, now)).toBeUndefined());
+  test('without the header, the delay is undefined', () => expect(parseRetryAfter(undefined, now)).toBeUndefined());
 });

@@ -185,7 +185,7 @@ test('webhook delivery: `leave()` returns the webhook that has waited longest fo
   expect(['c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true]);
 });
 
-test('webhook delivery: a permit that becomes free is reserved for one second for the refused webhook that has waited longest (R-I3)', () => {
+test('webhook delivery: a permit that becomes free is reserved for the webhook that has waited longest for a permit; the reservation ends after one second (R-I3)', () => {
   let nowMs = 0;
   const semaphore = openAccountSemaphore(1, () => nowMs);
   expect(['a', 'b'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, false]);

@@ -1,7 +1,7 @@
 /**
  * Reads the parts of a result frame: counts, columns, texts and tables (layouts in r-runtime/FRAMES.md). The bytes come
- * from a script's process and are not trusted: every count is checked against the remaining bytes, every code against
- * its table.
+ * from a script's process and are not trusted. Every count is checked against the remaining bytes. Every code (an index
+ * into a table of texts) is checked against the length of its table.
  */
 import type { OutputColumn } from '../sandbox-types.ts';
 import { PackedTexts, type TextTable } from './text-table.ts';
@@ -173,7 +173,7 @@ export class FrameReader {
   }
 }
 
-/** @returns the position at which the UTF-8 character begins that contains the byte at `at`. */
+/** @returns the position of the first byte of the UTF-8 character that contains the byte at `at`. */
 function characterStart(bytes: Buffer, at: number): number {
   let start = at;
   // A UTF-8 character has at most four bytes, and each byte after its first begins with the bits 10.

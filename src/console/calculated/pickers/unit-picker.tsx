@@ -18,8 +18,7 @@ export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
       {...shown}
       searchable
       clearable
-      // The field is disabled until the options arrive. If the user clicked the field earlier, the list would stay
-      // closed.
+      // A click before the options arrive would leave the list closed, so the field is disabled until then.
       disabled={!units.data}
       data={(units.data ?? []).map(({ id, name, symbol }) => ({
         value: String(id),

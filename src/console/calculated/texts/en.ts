@@ -35,7 +35,7 @@ export const en = {
   windows: {
     label_one: '{{count}} input and the window it reads',
     label_other: '{{count, number}} inputs and the windows they read',
-    hint: 'A run over the changed dates reads these windows. The shaded areas change when you edit the inputs. Editing does not run the script.',
+    hint: 'The shaded areas are the windows: the dates of the inputs that a run would read if points from “Changed from” to “Changed to” had changed. The areas update when you edit the inputs, without running the script.',
     open: 'open',
     latest: 'latest versions',
     points_one: '{{count}} point',

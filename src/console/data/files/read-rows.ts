@@ -19,7 +19,7 @@ export interface ReadRows {
 }
 
 interface Wanted {
-  /** Numbers of the rows to read; undefined means the first `count` rows below the header. */
+  /** Row numbers of the rows to read. Undefined means the first `count` rows below the header. */
   readonly rows?: ReadonlySet<number>;
   readonly count: number;
 }
@@ -75,7 +75,7 @@ function collect({ rows: wanted, count }: Wanted) {
 
 /**
  * Writes a cell as text. A date is written without a zone, because a workbook has no zones. read-excel-file returns
- * some whole seconds one millisecond too early, so the millisecond is added.
+ * some whole seconds one millisecond too early. So one millisecond is added to a date whose milliseconds are 999.
  * @returns the text. A date has milliseconds only when they are not 0.
  */
 export function cellText(cell: unknown): string {

@@ -14,7 +14,7 @@ export const en = {
   cancel: 'Cancel',
   drop: { title: 'Drop a file here', choose: 'Choose a file' },
   files: {
-    see: 'Open the variables in Find',
+    see: 'Go to “Find” to open the variables',
     hint: 'One row for each point: a date, a value, and the columns that identify the variable. The template has every column.',
     template: 'Template ({{format}})',
     all: '← All files',

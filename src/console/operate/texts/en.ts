@@ -11,7 +11,7 @@ export const en = {
     what: 'Task',
     count: 'Waiting',
     oldest: 'Oldest',
-    pushes: 'Pushes to be stored',
+    pushes: 'Pushes waiting to be stored',
     setAside: 'Pushes set aside after failures',
     events: 'Events to be relayed',
     calculations: 'Calculations due',
@@ -24,7 +24,7 @@ export const en = {
     roles: 'Roles of a process',
     connections: 'Connections to the database',
     since: 'Connected since',
-    none: 'The roles are unknown: no open database connection names them.',
+    none: 'The roles of the processes are unknown, because no open database connection reports a role.',
   },
   runs: {
     title: 'R pool',

@@ -74,7 +74,10 @@ interface GrantedProps {
   readonly siteName: string;
 }
 
-/** One site to which the user has access. A change of the level is saved at once, without the form. */
+/**
+ * One site to which the user has access. A new access level is saved as soon as it is chosen. Only the choice of
+ * sources has a form to submit.
+ */
 function Granted({ userId, access, siteName }: GrantedProps) {
   const { t } = useTranslation('people');
   const { siteId, level, sourceIds } = access;

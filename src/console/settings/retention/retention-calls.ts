@@ -10,8 +10,8 @@ export interface RetentionFields {
   readonly keepRawYears: string;
   readonly rollup: Rollup;
   /**
-   * Empty means the default zone. For a variable, this is the zone of the source, or else of the site, or else of the
-   * account. For the account, this is the zone of the account.
+   * Empty means the default zone. A policy of a variable defaults to the zone of the variable's source or, if the
+   * source has none, of the site. The policy of the account defaults to the account's own zone.
    */
   readonly timeZoneId: string;
   readonly isActive: boolean;

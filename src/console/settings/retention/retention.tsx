@@ -1,4 +1,7 @@
-/** The retention policy of the account or of one variable: what it did, what it would replace, and its settings. */
+/**
+ * The retention policy of the account or of one variable: what the policy has done so far, a preview of the points that
+ * rollups would replace, and the settings of the policy.
+ */
 import { Button, NativeSelect, Select, Skeleton, Switch, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';

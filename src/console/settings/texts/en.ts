@@ -135,8 +135,8 @@ export const en = {
     keepRawYears: 'Years to keep every point',
     rollup: 'Then keep',
     rollups: {
-      Hour: 'One rollup an hour',
-      Day: 'One rollup a day',
+      Hour: 'One rollup for each hour of data',
+      Day: 'One rollup for each day of data',
     },
     rollupHint: 'A rollup has the count, sum, minimum and maximum of the points that it replaces.',
     timeZoneId: 'Time zone for hourly and daily rollups',

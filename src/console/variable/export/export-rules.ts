@@ -33,9 +33,9 @@ export interface Shown {
  * - Labels: one call for each label, because a call reads one version per date.
  * - A comparison: one call for both sides.
  * - The latest versions: one call for all variables.
- * - The versions known at an instant: one call for all variables, without the latest versions.
+ * - The versions known at an instant: one call that reads all variables as of this instant.
  *
- * For labels and comparisons, one more call reads the latest versions of the other variables.
+ * For labels and comparisons, one more call reads the latest versions of the other variables, if there are any.
  * @param now the current instant as ISO 8601. In a comparison, a left side with the latest versions is read as of this
  *   instant.
  */

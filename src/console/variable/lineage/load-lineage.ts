@@ -113,9 +113,9 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
 }
 
 /**
- * Finds the last save of the run's declaration before the run started.
- * @returns the date of this save; undefined when the date is unknown. Only the last 200 saves of the variable are
- *   searched.
+ * Finds when the declaration that the run used was last saved before the run started.
+ * @returns the date of that save; undefined when the run does not name its declaration, or when none of the last 200
+ *   saves of the variable matches.
  */
 async function findSave({ queries }: Tracing, run: Run, sourceId: number): Promise<string | undefined> {
   const { variableId, declarationHash, startedDate } = run;

@@ -1,6 +1,7 @@
 /**
- * Follows new points of variables by `GET /data/watch`. After an interruption, `follow` continues after the last event,
- * so it misses no point after the first event. A permanent refusal of the API ends `follow` (state `off`).
+ * Follows new points of variables by `GET /data/watch`. After an interruption, `follow` resumes after the last event
+ * that it received. So, once the first event has arrived, `follow` misses no later point. When the API refuses
+ * permanently, `follow` ends (state `off`).
  */
 import { ApiError } from '../../api/client.ts';
 import { fetchPoints } from '../../api/download.ts';

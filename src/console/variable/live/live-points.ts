@@ -48,8 +48,8 @@ export class LivePoints {
   }
 
   /**
-   * Makes the newer generation the older generation, and begins an empty newer generation. Call `turn` before the chart
-   * reads its points again.
+   * Turns the current newer generation into the older one, and starts an empty newer generation. Call `turn` before the
+   * chart reads its points again.
    * @returns a function that drops the older generation. Call the returned function after the read.
    */
   turn(): () => void {
@@ -77,7 +77,8 @@ export class LivePoints {
   }
 
   /**
-   * Merges `points` with the arrived points of the variable. `from` is inclusive, and `to` is exclusive (Unix seconds).
+   * Merges `points` with the kept points of the variable whose dates are in the range from `from` (inclusive) to `to`
+   * (exclusive), in Unix seconds. For a date in both, the value of the kept point wins.
    */
   over(variableId: number, points: Points, from: number, to: number): Points {
     const came = new Map([...(this.#older.get(variableId) ?? []), ...(this.#newer.get(variableId) ?? [])]);

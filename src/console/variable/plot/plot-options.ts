@@ -81,7 +81,8 @@ export function widthOf(plot: uPlot, labels: readonly string[] | null, index: nu
 
 /**
  * @param stepSec time between two labels.
- * @returns labels of the date axis: years, months, days, or times. Among times, the label of midnight shows the day.
+ * @returns labels of the date axis: years, months, days, or times of day. When the labels are times of day, the label
+ *   at midnight shows the day instead.
  */
 export function dateLabels(splits: readonly number[], stepSec: number, timeZone: string): string[] {
   const write = (options: Intl.DateTimeFormatOptions) => {

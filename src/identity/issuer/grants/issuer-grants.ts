@@ -175,7 +175,8 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
  * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined if neither is used.
  * @throws invalid_request when the requested account is not a number.
  * @throws invalid_grant when the user is unknown or locked, has no access to the account, or is in no account. With
- *   `actor`: also when the user is an ADMIN. Without `actor`: also when the password is temporary.
+ *   `actor`, invalid_grant is also thrown when the user is an ADMIN. Without `actor`, invalid_grant is also thrown when
+ *   the user's password is temporary.
  */
 export async function getHolder(
   { database, clock }: GrantContext,

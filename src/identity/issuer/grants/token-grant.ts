@@ -7,7 +7,10 @@ interface TokenGrant {
   readonly userId: string;
   readonly accountId: number;
   readonly ttlSec: number;
-  /** Fingerprint of the password that the user signed in with; undefined means that the password is not checked. */
+  /**
+   * Fingerprint of the password that the user signed in with. `writeTokenGrant` checks that the user's password still
+   * has this fingerprint. If the fingerprint is undefined, `writeTokenGrant` does not make this check.
+   */
   readonly passwordFingerprint?: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Lists the members that refer to catalogue entries, such as `typeId` of a site, and translates their ids. A document
- * gives the ids of built-in entries, but the names of entries that an account added. The ids of added entries differ
- * between accounts.
+ * Lists the members that refer to catalogue entries, such as `typeId` of a site, and converts these references between
+ * ids and names. A document refers to a built-in entry by its id. It refers to an entry that an account added by its
+ * name, because the ids of added entries differ between accounts.
  */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { type EntryCatalogue, listTypes, listVariableTypes } from '../../catalogue/list-types.ts';
@@ -10,7 +10,7 @@ import type { KindName } from './kinds.ts';
 
 export type NamedCatalogue = 'Unit' | Exclude<EntryCatalogue, 'Feature'>;
 
-/** For each kind of resource: the members that refer to a catalogue entry, each with the catalogue. */
+/** For each kind of resource: the members that refer to a catalogue entry, each with the name of that catalogue. */
 export const CATALOGUE_MEMBERS: Readonly<Record<KindName, Readonly<Record<string, NamedCatalogue>>>> = {
   sites: { typeId: 'SiteType' },
   sources: { sourceTypeId: 'SourceType', energyTypeId: 'EnergyType', energyUsageId: 'EnergyUsage' },

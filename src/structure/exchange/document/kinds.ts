@@ -53,7 +53,10 @@ export interface Kind {
   readonly fields: readonly string[];
 }
 
-/** Members by which a row names its site and its source. A formula names its inputs and forms by the same members. */
+/**
+ * Members that refer to a site, source or variable by its key. A row uses these members to name its site and its
+ * source. A formula uses them to name the variable of each input, and the site or source of each form.
+ */
 export const REFERENCE: Readonly<Record<KindName, KeyMembers>> = {
   sites: { own: 'siteExternalId', name: 'siteName', occurrence: 'siteOccurrence' },
   sources: { own: 'sourceSerialNumber', name: 'sourceName', occurrence: 'sourceOccurrence' },
@@ -72,7 +75,7 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   ),
 };
 
-/** @param left is the list of fields that `Kind.fields` omits, because a row expresses these fields in another form. */
+/** @param left the fields that are left out of `Kind.fields`, because a row expresses them in another way. */
 function kind(
   name: KindName,
   resource: Resource,
@@ -110,7 +113,7 @@ export interface Key {
   readonly occurrence: number | undefined;
 }
 
-/** @returns the given key of a resource, written as members of a row. */
+/** @returns the members that hold a key in a row or formula: the identifier or the name, and the occurrence if set. */
 export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key): Record<string, unknown> {
   return {
     ...(own?.trim() ? { [members.own]: own } : { [members.name]: name }),

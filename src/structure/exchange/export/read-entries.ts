@@ -46,8 +46,8 @@ interface StoredEntry {
 }
 
 /**
- * @param siteIds ids of the sites whose entries (see `USED`) are returned, with the families of used units. When
- *   `siteIds` is empty, all entries are returned.
+ * @param siteIds ids of sites. The result has the entries that are used by these sites (see `USED`), and the families
+ *   of the used units. When `siteIds` is empty, the result has all entries that the account added.
  */
 export async function readEntryRows(
   queryable: Queryable,

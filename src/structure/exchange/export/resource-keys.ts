@@ -1,4 +1,4 @@
-/** Finds the keys by which a document names the stored resources that the caller may read (R-B9). */
+/** Finds the keys that identify stored resources in a document, for the resources that the caller may read (R-B9). */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import type { Queryable } from '../../../platform/database/database.ts';
 import { selectResources } from '../../resource.ts';
@@ -11,7 +11,10 @@ import { type Key, KIND_NAMES, KINDS, type Kind, type KindName, keyExpression } 
  */
 export type Occurrences = Readonly<Record<KindName, ReadonlyMap<number, number>>>;
 
-/** Column with the id of the parent. Resources with the same parent and the same key are numbered from 1. */
+/**
+ * Column that holds the id of the parent. `readOccurrences` gives the numbers 1, 2, 3 … to resources that have the same
+ * parent and the same key.
+ */
 const PARENT: Readonly<Record<KindName, string>> = {
   sites: 'site.account_id',
   sources: 'source.site_id',

@@ -86,8 +86,8 @@ function splitKinds(batches: AsyncIterable<EncodedBatch>): (kind: ListName) => A
         yield parseJsonText(text.toString()) as readonly WorkbookRow[];
       }
     } finally {
-      // The consumer stopped in the middle of a sequence. It then reads no other sequence either, so the batches are no
-      // longer needed and their iterator is closed.
+      // If the consumer stopped in the middle of a sequence, it will not read the later sequences. So the batches are
+      // no longer needed, and their iterator is closed.
       if (!isRead) await source.return?.();
     }
   };

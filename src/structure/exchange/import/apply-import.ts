@@ -162,8 +162,8 @@ async function describeCycle(
 }
 
 /**
- * Announces each created or changed resource once. The type of an event is the same as if a request had written the
- * single resource.
+ * Announces each created or changed resource once. The events have the same types as the events of a request that
+ * creates or changes one resource.
  * @param alsoChanged ids of variables whose declarations the import wrote.
  */
 async function announceRows(

@@ -17,8 +17,8 @@ interface ValueRow {
 }
 
 /**
- * @returns at most 1,000 problems of planned clientData that violates a form. Leaves out problems that the stored
- *   clientData already has.
+ * @returns at most 1,000 problems: the places where the planned clientData violates a form. Leaves out problems that
+ *   the stored clientData already has.
  */
 export async function checkRowValues(transaction: Transaction, applied: ApplyRef): Promise<readonly ErrorDetail[]> {
   const problems: ErrorDetail[] = [];

@@ -69,7 +69,7 @@ export function startImporter(services: ImporterServices): Importer {
       const delayMs = Math.round(backOff.failed(key));
       log.warn(
         { err: error, accountId, importId, delayMs },
-        'the structure imports of an account could not be processed; they are retried after delayMs',
+        'the structure imports of an account could not be processed; they are retried after the delay in the field delayMs',
       );
     }
   };

@@ -13,7 +13,7 @@ import type { ApplyRef, DeclarationRow } from './apply-context.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Keys that an input or a form of a declaration gives for its site, source and variable. */
+/** Keys by which an entry of a declaration (an input or a form) names a site, a source and a variable. */
 interface Named {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
@@ -219,7 +219,7 @@ function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named 
     return `names a ${word} by ${shown}, which ${ids.length} ${word}s have; ${advice}`;
   }
   if (ids.length === 0 && named > 0) {
-    const fact = `every ${word} with this name has an identifier (number of such ${word}s: ${named})`;
+    const fact = `every ${word} with this name has an identifier (${named} found), so the name is not enough`;
     return `names a ${word} by ${shown}, but ${fact}; identify the ${word} by ${members.own}`;
   }
   const nth = occurrence === undefined ? '' : `, ${members.occurrence} ${occurrence}`;
@@ -233,9 +233,9 @@ const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {
 };
 
 /**
- * Finds the resources that each lookup names. A name matches the resources of this name that have no identifier. If
- * there are none, and the lookup sets no occurrence, the name matches a resource that has an identifier, provided that
- * only one such resource has the name.
+ * Finds the resources that each lookup names. A lookup by name matches the resources that have this name and no
+ * identifier. If there are none, the lookup matches a resource that has this name and an identifier, on two conditions:
+ * there is only one such resource, and the lookup sets no occurrence.
  */
 async function findCandidates(
   queryable: Queryable,

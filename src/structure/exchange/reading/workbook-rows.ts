@@ -1,6 +1,6 @@
 /**
- * Reads the rows of a workbook with the streaming reader of exceljs. The reader gets the relations and the shared
- * texts of the archive before the sheets. Otherwise the reader would write the sheets to temporary files, and this
+ * Reads the rows of a workbook with the streaming reader of exceljs. The reader gets the relationships and the shared
+ * strings of the workbook before the sheets. Otherwise the reader would write the sheets to temporary files, and this
  * process must not write files. The archive is checked before it is read.
  */
 import { Readable } from 'node:stream';

@@ -46,8 +46,8 @@ export const declarations = fairnessCase({
 });
 
 /**
- * Number of saves so far. This number changes the period of each declaration, because the service does not check an
- * unchanged declaration again.
+ * Number of saves so far. Each save derives the period of the declaration from this number, so that the declaration
+ * differs from the saved one. Otherwise, the service would not check the declaration again.
  */
 let saves = 0;
 const PATCH = { headers: { 'content-type': 'application/json-patch+json' } };

@@ -9,7 +9,10 @@ import { fairnessCase } from '../fairness-case.ts';
 
 const BODIES = 20;
 const ANNOUNCED_BYTES = 50 << 20;
-/** Number of bytes that are sent for each body. All bodies together exceed the default of PUSH_MAX_MEMORY_BYTES. */
+/**
+ * Number of bytes sent of each body before the body stalls. The sent bytes of all bodies together exceed the default of
+ * PUSH_MAX_MEMORY_BYTES.
+ */
 const SENT_BYTES = 10 << 20;
 const SETTLE_MS = 2000;
 

@@ -64,7 +64,7 @@ describe('sandbox: limits', () => {
     expect(outcome).toHaveProperty('line', expect.any(Number));
   });
 
-  test('the limit wall_time applies to one script and to all scripts of a run together (R-H7)', async () => {
+  test('the limit wall_time applies to each script, and also to the total time of all scripts of a run (R-H7)', async () => {
     const hasty = await openTestPool({ ...LIMITS, CALC_WALL_TIME_MS: 3000 });
     const runFormula = shareLimits(hasty);
     const sleep = async () => {
@@ -202,7 +202,7 @@ describe('sandbox: answers', () => {
     expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');
   });
 
-  test('an answer with a forged frame of 15 million messages is refused, and blocks the event loop for less than 500 ms (R-H7)', async () => {
+  test('an answer with a forged result frame that contains 15 million empty messages is refused, and blocks the event loop for less than 500 ms (R-H7)', async () => {
     const { result, maxTurnMs } = await measureTurns(() => hostile('forge-empty-messages'));
     expect(result).toMatchObject({ kind: 'script_error' });
     expect(maxTurnMs).toBeLessThan(500);

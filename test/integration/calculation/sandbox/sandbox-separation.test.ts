@@ -44,7 +44,7 @@ describe('sandbox: processes, keys and priorities', () => {
     expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('a run that guesses ids reaches no keys, terminals, other processes or limits of other processes (R-H7)', async () => {
+  test('a run that guesses ids cannot reach keys, terminals or other processes, and cannot read or change the limits of other processes (R-H7)', async () => {
     expect(await hostile('reach-shared-ids')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });

@@ -236,7 +236,10 @@ const untilIdle = (zygote: number) =>
     return spares.length === 2 && spares.every((spare) => childrenOf(spare).length === 1) && spares;
   });
 
-/** Kills a supervisor that serves a run. Only the runner of such a supervisor is under seccomp. */
+/**
+ * Kills a supervisor that serves a run. The runner of such a supervisor is under seccomp; the runner of a spare
+ * supervisor is not.
+ */
 async function killServing(zygote: number): Promise<void> {
   const isServing = (supervisor: number) =>
     childrenOf(supervisor).some((runner) => readProcess(runner, 'status').includes('Seccomp:\t2'));

@@ -97,7 +97,7 @@ const inTransaction = <Result>(work: (transaction: Transaction) => Promise<Resul
   withTransaction(store.database, work);
 
 /**
- * @returns HOURS runs of one date for each variable if `isSingle`; otherwise one run of HOURS dates
+ * @returns for each variable: HOURS runs of dates with one date each if `isSingle`; otherwise one run of HOURS dates
  *   (stored-runs-rules.ts).
  */
 function runsOf(isSingle: boolean): Runs {

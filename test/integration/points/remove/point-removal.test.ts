@@ -196,7 +196,7 @@ describe('points: purging versions', () => {
     ]);
   });
 
-  it('purges the versions of a variable only once, even if two requests name the variable (R-F7)', async () => {
+  it('purges the versions of a variable only once when two pending requests name the variable (R-F7)', async () => {
     const [first, second] = [await addMany(), await addMany()];
     for (const id of [first, second]) await setSeries(id, 'version_limit = 2');
     const request = (...ids: number[]) =>

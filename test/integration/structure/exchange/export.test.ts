@@ -75,7 +75,7 @@ describe('structure export: the document', () => {
     expect(JSON.stringify([sites, sources, variables])).not.toMatch(/"(id|siteId|sourceId|variableId)"/);
   });
 
-  test('contains only the resources that are granted to the exporting USER, and the id of an input that is not granted (R-B9)', async () => {
+  test('contains only the resources that are granted to the exporting USER; an input variable that is not granted appears only as its id (R-B9)', async () => {
     const user = await api.signIn('una', 'USER', { sites: [mill.siteId] });
     const text = JSON.stringify(await exported(user));
     expect(text).toContain('M-1');

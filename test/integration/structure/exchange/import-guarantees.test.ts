@@ -209,8 +209,8 @@ describe('structure exchange: ten accounts that import and export at the same ti
       'select id from structure_import where id = any($1::uuid[]) order by completed_date',
       [[own, ...seconds]],
     );
-    // One of the two workers starts the import of `small` before the second import of any other account. Meanwhile, the
-    // other worker may complete some of these second imports.
+    // Accounts take turns, so the import of `small` starts before any other account's second import starts. While one
+    // worker processes the import of `small`, the other worker may complete some of the second imports.
     expect(rows.findIndex(({ id }) => id === own)).toBeLessThanOrEqual(3);
     await importer.stop();
   }, 120_000);
@@ -248,7 +248,7 @@ describe('structure import: the importer', () => {
     await importer.stop();
   });
 
-  test('without database statistics about the variables, an import takes at most three times as long, plus 1 s', async () => {
+  test('without database statistics about the account’s variables, an import takes at most three times as long as with them, plus 1 s', async () => {
     const { database } = stack.api;
     const [importer, client, other] = [stack.startImporter(), await stack.newAccount(), await stack.newAccount()];
     const otherSource = await addStoredSource(database, other.accountId);

@@ -3,7 +3,7 @@ import { openAccountPace } from '../../../../src/platform/shares/account-pace.ts
 
 const [A, B] = [1, 2];
 
-/** Creates an `AccountPace`. The test moves the clock of the `AccountPace`, and ends the units of work. */
+/** Creates an `AccountPace` with a simulated clock. The test advances the clock, and starts and ends units of work. */
 function openBench(share: number) {
   let nowMs = 0;
   const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -74,10 +74,10 @@ describe('account pace', () => {
   });
 
   test.each([
-    [999, 'only one', ['b1', 'a1']],
-    [1000, 'each', ['b1', 'a1', 'a2']],
+    [999, 'one', ['b1', 'a1']],
+    [1000, 'two', ['b1', 'a1', 'a2']],
   ])(
-    'when all other accounts have been idle for %i ms, %s of two requested units of work begins immediately (R-A14)',
+    'when all other accounts have been idle for %i ms and an account requests two units of work, the number of units that begin immediately is %s (R-A14)',
     async (idleMs, _what, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');

@@ -40,7 +40,7 @@ function open(items: number, maxItems: number, roomForItems = Number.POSITIVE_IN
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('platform: read ahead', () => {
-  test('when all items fit in the memory that one read may use, the producer ends before its consumer (R-A14)', async () => {
+  test('when all items fit in the memory that one read may use, the producer ends without waiting for its consumer (R-A14)', async () => {
     const { state, read, takenBytes } = open(5, 10);
     await read.next();
     await settle();

@@ -37,7 +37,10 @@ interface Planned {
   readonly ordinal: number;
   readonly action: 'Created' | 'Changed' | 'Left';
   readonly id: number;
-  /** Further values for the INSERT of the entry, such as ids, that the row does not contain. */
+  /**
+   * Members to add to the staged row, because the document does not contain them. For a new entry: `familyId`, the id
+   * of its unit family or null.
+   */
   readonly more: Readonly<Record<string, unknown>>;
   readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>> | null;
 }

@@ -2,7 +2,10 @@
 import type { z } from 'zod';
 import { SETTINGS } from './config.ts';
 
-/** @returns every setting with its description and default (R-K1). In the text, optional settings are commented out. */
+/**
+ * @returns the text of `.env.example`: every setting with its description and default (R-K1). Optional settings are
+ *   commented out.
+ */
 export function envExample(): string {
   return Object.entries(SETTINGS)
     .map(([name, { schema, doc, ...rest }]) => {

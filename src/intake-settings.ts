@@ -45,7 +45,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_OPERATION_RETENTION_DAYS: setting(
     integer(1, 3650).default(30),
-    'Number of days for which the service keeps operations, their rejected elements, and the record of which push wrote each version.',
+    'Number of days for which the service keeps operations, their rejected elements, and, for each version, which push wrote it.',
   ),
   COLUMNS_QUIET_HOURS: setting(
     z.coerce.number().min(0).max(87_600).default(4),
@@ -53,7 +53,7 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
-    'The service compresses the corrected points of a compressed chunk after this many seconds without writes to the chunk, or 8 minutes after the first of these corrections, whichever comes first.',
+    'After points of a compressed chunk have been corrected, the service compresses the chunk again when no write has changed it for this many seconds, or 8 minutes after the first correction that is not yet compressed, whichever comes first.',
   ),
   FILE_EVENTS_MAX_PER_USER: setting(
     integer(1, 10_000).default(20),

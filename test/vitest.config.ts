@@ -16,7 +16,8 @@ const ON_SERVICES = {
   globalSetup: ['test/support/services/global-setup.ts'],
   setupFiles: ['test/support/services/worker-environment.ts'],
   hookTimeout: 60_000,
-  // Up to three concurrent tests of a file run at the same time, because they usually wait for other processes.
+  // At most three of a file's tests that are marked `concurrent` run at the same time. They can overlap, because they
+  // usually wait for other processes.
   maxConcurrency: 3,
 };
 

@@ -59,7 +59,7 @@ static struct stage_error add_network(struct networks *n, struct network *networ
   return e;
 }
 
-/* Tests in a child whether a process may enter the namespace. @return 0 when it may. */
+/* Tests, in a forked child process, whether a process may enter the namespace. @return 0 when it may. */
 static int try_network(const struct networks *n, const struct network *network) {
   int status = -1;
   pid_t child = fork();

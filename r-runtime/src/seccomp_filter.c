@@ -42,7 +42,7 @@ static const char *const ALLOWED[] = {
     /* calls that wait for events, and calls that create pipes */
     "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
     "epoll_pwait2", "eventfd", "eventfd2", "pipe", "pipe2", "signalfd", "signalfd4",
-    /* queries of existing sockets; no call may create a socket, because no limit counts the buffers of sockets */
+    /* queries of existing sockets; no call may create a socket, because socket buffers count towards no limit */
     "getsockname", "getpeername", "getsockopt",
     /* user and group ids, and random numbers */
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};

@@ -28,8 +28,8 @@ export interface Portion {
   readonly requestId: string | undefined;
   readonly readings: number;
   /**
-   * Seconds from the acceptance of the oldest batch in this transaction until the transaction locked the batch. 0 when
-   * the transaction wrote no batch completely.
+   * Seconds from the acceptance of the oldest batch in this transaction until the transaction locked that batch. 0 when
+   * the transaction completed no batch.
    */
   readonly waitedSec: number;
   /**

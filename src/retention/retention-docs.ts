@@ -58,9 +58,9 @@ const preview = z
     firstDate: instantSchema
       .nullable()
       .meta({ description: 'Date of the first point that would be deleted; null when `pointCount` is 0.' }),
-    isComplete: z
-      .boolean()
-      .meta({ description: 'False when counting took too long; the counts then end at `countedUntil`.' }),
+    isComplete: z.boolean().meta({
+      description: 'False when counting took too long; the counts then cover only dates before `countedUntil`.',
+    }),
     countedUntil: instantSchema,
   })
   .meta({ id: 'RetentionPreview' }) satisfies z.ZodType<RetentionPreview>;

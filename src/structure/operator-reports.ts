@@ -29,7 +29,7 @@ const FIND = `
  */
 export async function describeRepeatedMappings(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<RepeatedMapping>(FIND);
-  if (rows.length === 0) return ['no mappingConfig is shared by several variables of a source'];
+  if (rows.length === 0) return ['found no mappingConfig that several variables of a source share'];
   return [
     ...rows.map(({ accountId, sourceId, mappingConfig, variableIds }) => {
       const variables = `variables ${variableIds.join(', ')}`;

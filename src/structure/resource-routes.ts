@@ -119,7 +119,10 @@ export interface ListingParts extends ListingServices {
 
 /** A page of at most this many rows is read by one query; a larger page or a whole listing is streamed. */
 const ROWS_AT_ONCE = 1000;
-/** Smaller limits for rows with JSON members, because a JSON member can take a megabyte. A larger page is streamed. */
+/**
+ * Rows with JSON members have these smaller limits, because one JSON member can take a megabyte. A page that exceeds
+ * either limit is streamed.
+ */
 const LARGE_ROWS_AT_ONCE = 100;
 const LARGE_BYTES_AT_ONCE = 1 << 20;
 

@@ -13,10 +13,10 @@ export interface Joining {
 
 export interface CoalescingSemaphore<Result> {
   /**
-   * Runs `work` with one permit, or joins a run that has the same key and has not begun. So the result includes all
-   * writes committed before the call.
-   * @throws the reason of `signal` when `signal` aborts while the caller waits. A caller without a key waits for the
-   *   permit. A caller with a key waits for the result; the other callers that share the run still get the result.
+   * Runs `work` with one permit, or joins a run that has the same key and has not begun. In both cases, the result
+   * includes all writes committed before the call.
+   * @throws the reason of `signal`. Without a key: when `signal` aborts before the permit is granted. With a key: when
+   *   `signal` aborts before the result is ready; other callers that share the run still get the result.
    */
   run(joining: Joining, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }

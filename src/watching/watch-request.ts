@@ -20,7 +20,7 @@ export interface WatchRequest extends Pick<ReadRequest, 'variableIds' | 'sourceI
    */
   readonly fromBeginning: boolean;
   readonly locationOf: (name: ReadName | 'cursor') => InputLocation;
-  /** Maximum number of variables of this kind of watch; ignored when it exceeds WATCH_MAX_VARIABLES. */
+  /** Maximum number of variables in one watch of this kind; ignored when it exceeds WATCH_MAX_VARIABLES. */
   readonly maxVariables?: number;
 }
 

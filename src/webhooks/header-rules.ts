@@ -27,8 +27,8 @@ export interface HeaderProblem {
 /**
  * Validates the headers of a webhook (R-I1).
  * @param headers as given by a client.
- * @returns first at most one problem per header, then the problems of the headers as a whole: too many headers, or too
- *   many characters in total. Empty when the headers may be sent.
+ * @returns the problems; empty when the headers may be sent. The problems of single headers come first, at most one per
+ *   header. The problems of the headers as a whole follow: too many headers, or too many characters in total.
  */
 export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): readonly HeaderProblem[] {
   const entries = Object.entries(headers);

@@ -22,7 +22,8 @@ export interface SecretVault {
    */
   open(stored: string, accountId: number): string;
   /**
-   * Seals a plain text, or a text sealed with another key, with the key `keyId`.
+   * Seals a stored text with the key `keyId`. If the text is already sealed with another key, only its data key is
+   * unwrapped with that key, and wrapped again with `keyId`.
    * @returns the sealed text; undefined when `stored` is already sealed with `keyId`, or when the vault has no keys.
    */
   renew(stored: string, accountId: number): string | undefined;

@@ -1,6 +1,6 @@
 /**
- * When settings are invalid or services fail, the server processes and the commands neither print nor log secrets
- * (R-K1, R-K4).
+ * Neither the server's processes nor the commands print or log secrets when settings are invalid, or when the database
+ * or Redis fails (R-K1, R-K4).
  */
 import { spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';

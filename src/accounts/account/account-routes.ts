@@ -42,7 +42,10 @@ import {
 /** Default page size of the audit trail, in entries. */
 const AUDIT_PAGE = 1000;
 
-/** Routes of the caller's account, audit trail, accounts and sessions (§4.1). Mount behind bearer authentication. */
+/**
+ * Routes for the caller's own account and its audit trail, for accounts, and for sessions (§4.1). Mount behind bearer
+ * authentication.
+ */
 export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');

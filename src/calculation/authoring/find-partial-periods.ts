@@ -22,7 +22,8 @@ const COVERING: Readonly<Record<Period, readonly Period[]>> = {
 };
 
 /**
- * @param names the names that the script reads. When some begin with `inputVariables$`, only these inputs are checked.
+ * @param names the names that the script reads. If some have the form `inputVariables$<alias>`, only the inputs with
+ *   these aliases are checked; otherwise all inputs are.
  * @param path JSON path of the formula.
  * @returns at most one warning for each input. The warning names a period, such as `month`: the script groups by this
  *   period, and the input's window may begin or end in the middle of it. If this is true of several periods, the

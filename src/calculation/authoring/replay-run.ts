@@ -196,8 +196,9 @@ async function readStored(
 }
 
 /**
- * Describes the inputs whose number of points differs from the recorded number, for example because values of an
- * unversioned input were overwritten.
+ * Describes the inputs whose number of points differs from the recorded number, for example because a point of an
+ * unversioned input was overwritten after the run: its old value is gone, and its new value did not exist when the run
+ * read the input.
  */
 function describeInputs(run: RecordedRun, declaration: Declaration, now: readonly InputRecord[]): readonly string[] {
   const before = new Map(run.inputs.map((it) => [`${it.formula} ${it.alias}`, it.points]));

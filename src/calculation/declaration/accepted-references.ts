@@ -8,7 +8,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import { DECLARATION_SCHEMA, type FormulaDeclaration } from './declaration.ts';
 import { nameMembers } from './present-declarations.ts';
 
-/** References that are not checked, because the last saved declaration of the variable has them. */
+/** References that are not checked again, because the last saved declaration of the variable already contains them. */
 export interface AcceptedReferences {
   hasVariable(variableId: number): boolean;
   /** @returns true when the last saved declaration reads this variable in this unit. */

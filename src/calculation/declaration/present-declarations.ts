@@ -68,7 +68,10 @@ interface NamedFormula extends Members {
 }
 type NamedDeclaration = Members & { readonly [FORMULAS]: readonly NamedFormula[] };
 
-/** Spells names of documented members as the API documents them, adds absent lists as `[]`, and removes the note. */
+/**
+ * Renames known members to the spelling in the API documentation, adds absent lists as `[]`, and removes the member
+ * `note`.
+ */
 export function nameMembers(declaration: Members): NamedDeclaration {
   // Leaves out the note, because a note describes only one save (R-H12). If answers contained the note, a client would
   // send the old note again with its next save.

@@ -11,8 +11,7 @@ import { localClock } from '../../structure/catalogue/time-zones.ts';
 export interface SettledDeclaration {
   readonly calculated: unknown;
   /**
-   * The time zone in which local dates were interpreted, as the only element; empty when the declaration has no local
-   * date.
+   * Has one element, the time zone in which local dates were interpreted; empty when the declaration has no local date.
    */
   readonly dateZones: readonly string[];
 }
@@ -38,7 +37,8 @@ export async function settleDeclaration(
   const settled = mapDates(calculated, (value) => {
     const date = toDate(value);
     if (date?.isLocal) hasLocalDates = true;
-    // Converts only epoch milliseconds. A date is in epoch milliseconds if it is not local and contains no colon.
+    // Converts only epoch milliseconds here. A date that is not local and contains no colon can only be epoch
+    // milliseconds.
     const isKept = !date || date.isLocal || String(value).includes(':');
     return isKept ? value : formatInstant(date.micros);
   });

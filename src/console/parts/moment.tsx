@@ -1,4 +1,4 @@
-/** Writes instants for people: relative to now, or as date and time. */
+/** Formats instants for display: relative to now, or as date and time. */
 import { Tooltip } from '@mantine/core';
 import { currentLanguage, currentLocale } from '../texts/language.ts';
 import { writeAgo, writeMoment } from './moment-text.ts';

@@ -163,7 +163,7 @@ function isShaded({ kind }: Selection): boolean {
 }
 
 interface ShownRange {
-  /** The period that the chart shows. Without a period in the URL, this period ends after the newest point. */
+  /** The period that the chart shows. If the URL names no period, the shown period ends just after the newest point. */
   readonly range: Range;
   /** The period that is read from the API. Raw points that arrive after this read are added to its result. */
   readonly read: Range;

@@ -26,8 +26,9 @@ export class PlainDates {
   #dayMicros = 0;
 
   /**
-   * @returns microseconds since 1970-01-01: in UTC when the cell ends in Z, otherwise in local time. Returns NaN when
-   *   the cell is not a plain date of the years 1700 to 2199.
+   * @returns microseconds since 1970-01-01T00:00. They are in UTC when the cell ends in Z; otherwise they are those of
+   *   the local date and time as written, not converted to UTC. Returns NaN when the cell is not a plain date of the
+   *   years 1700 to 2199.
    */
   read(bytes: Uint8Array, start: number, end: number): number {
     const isPlain =

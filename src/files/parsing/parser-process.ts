@@ -24,8 +24,8 @@ function send(message: FromParser): void {
   process.send?.(message);
 }
 
-// Ignores signals to the process group, because the ingester first writes the chunk in progress and then ends this
-// process.
+// A signal to the process group, such as Ctrl-C, also reaches this process. It is ignored, because the ingester first
+// writes the chunk in progress and then ends this process itself.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToParser) => {

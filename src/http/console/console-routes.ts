@@ -100,7 +100,8 @@ function escapeAttribute(text: string): string {
  * Headers of the console's pages. Scripts, styles and fonts come only from the console's origin; inline scripts, inline
  * styles and `eval` are refused. Requests go only to the origins of the console, the API, the push API and the issuer.
  * Scripts can set the style of elements through the CSSOM, which the policy does not govern; `style` attributes in
- * markup are refused. `blob:` images show what a calculation drew.
+ * markup are refused. Images may also come from `blob:` URLs, because the console shows the plots of scripts through
+ * such URLs.
  */
 function securityHeaders({ api, push, issuer }: ConsoleOptions): Readonly<Record<string, string>> {
   const origins = [api, push, issuer].map((address) => new URL(address).origin);

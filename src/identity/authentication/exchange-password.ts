@@ -28,9 +28,9 @@ export interface ExchangedToken {
 }
 
 /**
- * @throws {DomainError} invalid_token when the credentials or the user are refused; dependency_unavailable when the
- * issuer gives neither a token nor a refusal; also the errors of `signIn` (rate_limited and dependency_unavailable),
- * and those of the token verifier.
+ * @throws {DomainError} invalid_token when the issuer refuses the credentials or the user; dependency_unavailable when
+ *   the issuer gives neither a token nor a refusal. Also throws the errors of `signIn` (rate_limited,
+ *   dependency_unavailable) and of the token verifier.
  */
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 

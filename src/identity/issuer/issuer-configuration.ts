@@ -1,6 +1,6 @@
 /**
- * Configuration of oidc-provider. The paths are those of Keycloak, because shipped clients use them (§5). Replaces the
- * defaults for which oidc-provider prints a notice.
+ * Configuration of oidc-provider. The paths are those of Keycloak, because shipped clients use them (§5). Sets each
+ * option whose default makes oidc-provider print a notice.
  */
 import type { Configuration } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER, type FindClient, PREVIOUS_SECRET_MEMBER } from '../clients/find-client.ts';

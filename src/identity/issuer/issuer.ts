@@ -235,7 +235,7 @@ function splitOnce(text: string, separator: string): readonly [string, string?] 
 }
 
 /**
- * Describes the client of the issuer's own pages: it is public, and has no scope of the service.
+ * Describes the OAuth client that the issuer's own pages use: a public client that may request no scope of the service.
  * @param returnUrls URLs to which a password change may return the user, besides the issuer's own page.
  */
 function ownClient(issuer: string, returnUrls: readonly string[]): AdapterPayload {

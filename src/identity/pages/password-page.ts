@@ -76,8 +76,8 @@ export async function takePassword(
   if (problem) return showPassword(context, provider, ctx, details, problem);
   await context.invalidateAccess([user.userId]);
   context.wakeMail();
-  // `isDone` marks a requested password change as done, even when this page replaced a temporary password. So the user
-  // is not asked for a new password twice.
+  // Marks a requested password change as done (`isDone`), even if this page was shown because of a temporary password.
+  // Otherwise the user would have to choose a new password a second time.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });
 }
 

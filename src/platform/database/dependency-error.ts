@@ -3,7 +3,8 @@
  * client may retry), and violated foreign keys (409). Any other unexpected error is a bug (500).
  */
 
-// A connection that is already open can fail with these codes too; its last request may then have taken effect.
+// Codes of a connection that cannot be opened. A connection that is already open can fail with them too; in that case
+// its last request may have taken effect.
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],

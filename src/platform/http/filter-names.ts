@@ -12,8 +12,8 @@ const MAX_LETTERS = 2;
 const LETTERS_PER_TYPO = 2;
 
 /**
- * Creates a check of the parameter names in a query (R-A12). The check throws invalid_input for unknown names that end
- * in `id` or `ids`, or nearly equal a known name.
+ * Creates a check of the parameter names in a query (R-A12). The check throws invalid_input for an unknown name that
+ * ends in `id` or `ids`, or that may be a misspelling of a known name (see `MAX_LETTERS`).
  * @param known names of the listing's parameters, documented names first.
  * @returns the check, which takes the names of the query in lower case.
  */

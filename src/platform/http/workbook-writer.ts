@@ -19,7 +19,7 @@ export type WorkbookRow = readonly WorkbookCell[];
 export interface WorkbookSheet {
   /** Name of the sheet, at most 25 characters. Rows that do not fit go to more sheets: `<name> 2`, `<name> 3` etc. */
   readonly name: string;
-  /** First row of the sheet. Each sheet that continues the sheet begins with the same row. */
+  /** First row of the sheet. If rows do not fit and go to more sheets, each of those sheets begins with this row. */
   readonly header: readonly string[];
   /** Batches of rows; each row has as many cells as the header. */
   readonly rows: AsyncIterable<Iterable<WorkbookRow>>;
@@ -135,8 +135,10 @@ function toCell(cell: WorkbookCell): Excel.CellValue {
 }
 
 /**
- * Escapes, as `_x000D_`, characters that XML does not allow or an XML parser changes. Also escapes text that looks like
- * an escape (ECMA-376 part 1, 22.9.2.19).
+ * Replaces some characters of a text by escapes such as `_x000D_` (ECMA-376 part 1, 22.9.2.19):
+ * - characters that are not allowed in XML, and characters that an XML parser may change: U+FFFE, U+FFFF, and control
+ *   characters other than tab and line feed
+ * - the first underscore of a part of the text that looks like an escape
  */
 export function escapeText(text: string): string {
   return text.replace(NEEDS_ESCAPE, (character) => {

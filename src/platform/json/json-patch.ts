@@ -20,7 +20,7 @@ const pointerSchema = z
   .regex(/^(\/([^~/]|~[01])*)*$/s, { error: 'must be a JSON Pointer such as /name' })
   .refine(
     (pointer) => !/\/(__proto__|constructor|prototype)(\/|$)/.test(pointer),
-    'must not name a member __proto__, constructor or prototype',
+    'must not contain the member name __proto__, constructor or prototype',
   );
 
 const located = <Op extends string>(op: Op) => z.object({ op: z.literal(op), path: pointerSchema });

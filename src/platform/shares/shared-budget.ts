@@ -1,8 +1,8 @@
 /**
  * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14). An
  * account or user can take more only if these limits are met afterwards:
- * - An account holds at most as much as remains free of the total.
- * - A user holds at most three quarters of what remains free of the total.
+ * - An account holds at most as much as the part of the total that is still free.
+ * - A user holds at most three quarters of this free part.
  * - Exception: while nothing else is in use, one holding may take the whole total, so that the largest request fits.
  */
 

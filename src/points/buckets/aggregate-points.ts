@@ -41,11 +41,11 @@ const MAX_NAMED = 20;
 
 /**
  * Streams the aggregates of a selection, variable by variable (R-G1). The limit and the offset of the selection apply
- * to the buckets of each variable separately; filled buckets count, too.
+ * to the buckets of each variable separately. They also count the empty buckets that gap filling adds.
  * @param transaction a read-only, repeatable-read transaction, as for `readPoints`.
  * @throws {DomainError} invalid_input in each of these cases:
- * - More than `MAX_FILLED` empty buckets of a variable must be filled.
- * - Gaps must be filled, the selection has no limit, and its period has more than `MAX_FILLED` buckets.
+ * - Gap filling would have to fill more than `MAX_FILLED` empty buckets of a variable.
+ * - Gap filling is requested, the selection has no limit, and its period has more than `MAX_FILLED` buckets.
  * - A result exceeds the range of a double.
  */
 export async function* aggregatePoints(

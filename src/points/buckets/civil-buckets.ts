@@ -55,8 +55,10 @@ function clockBuckets(length: Micros, offsetAt: (instant: Micros) => Micros): Ci
   };
   return {
     startOf,
-    // A zone can set its clock back by less than `length` (Australia/Lord_Howe: by 30 minutes). The clock can then show
-    // the start of a bucket at two instants. `next` of the first of these instants returns the second.
+    // When a zone sets its clock back by less than `length`, a bucket can have two starts: one by the UTC offset before
+    // the change, and one by the offset after the change. Example: on 2026-04-04 at 15:00Z, the clock of
+    // Australia/Lord_Howe goes back from 02:00 to 01:30. The hour 01:00 then starts at 14:00Z and at 14:30Z. `next` of
+    // 14:00Z returns 14:30Z.
     next: (start) => startOf(start + length),
     previous: (start) => startOf(start - 1),
   };

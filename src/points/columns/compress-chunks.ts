@@ -125,8 +125,8 @@ export async function compressChunk(connection: Connection, name: string): Promi
     throw error;
   }
   // Returns the pages of dead rows to the file system now; autovacuum would do so later. The chunk's own table has dead
-  // rows because TimescaleDB deletes rows after compressing them. A table of compressed data that existed before
-  // (`replaced`) has dead rows because new batches have replaced old batches.
+  // rows because TimescaleDB deletes rows after compressing them. If the chunk already had a table of compressed data
+  // before this compression, `replaced` names that table: it has dead rows because new batches have replaced old ones.
   await connection.query(`vacuum (truncate, skip_locked) ${[name, ...(replaced ? [replaced] : [])].join()}`);
   await freePages(connection, name);
   return true;
@@ -147,8 +147,8 @@ async function compress(transaction: Transaction, name: string): Promise<string 
   return undefined;
 }
 
-// Limits the wait for locks, and makes TimescaleDB delete the rows that it has compressed, instead of truncating their
-// table, so that readers with older snapshots still see these rows.
+// Limits the wait for locks. Makes TimescaleDB remove the uncompressed originals of compressed rows with DELETE instead
+// of TRUNCATE, so that readers with older snapshots still see these originals.
 const START = `
   select set_config('lock_timeout', $1, true), set_config('timescaledb.enable_delete_after_compression', 'on', true)`;
 

@@ -83,9 +83,10 @@ function conditionOf(selection: PointSelection): string | undefined {
 }
 
 /**
- * Returns an SQL condition for a read with a horizon. The condition is true for history cuts after the earliest state
- * that the read uses: the state for the first date of the period. If the period has no start, the condition is true for
- * every cut.
+ * Returns an SQL condition for a read with a horizon. For each date, such a read uses the state at the instant "date
+ * minus horizon". The earliest of these instants is the one for the start of the period. The condition is true for a
+ * variable whose history cut is later than this earliest instant. If the period has no start, the condition is true for
+ * every variable that has a history cut.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';

@@ -120,7 +120,11 @@ async function lock(transaction: Transaction, { variableIds }: Removal): Promise
   );
 }
 
-/** Runs a statement on the rollups that begin in the period. @returns one range for each variable with such rollups. */
+/**
+ * Runs `COUNT_ROLLUPS` or `DELETE_ROLLUPS` on the rollups that begin in the period.
+ * @returns for each variable with such rollups, the first and last date of these rollups and the number of points that
+ * they summarize.
+ */
 async function collectRollups(
   transaction: Transaction,
   removal: Removal,

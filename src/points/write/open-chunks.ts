@@ -33,8 +33,9 @@ export async function openChunks(
 }
 
 /**
- * Marks chunks as partial. Other writers of the same mark wait until the transaction that set the mark ends. So a long
- * write sets the mark on another connection if possible.
+ * Marks chunks as partial. Until the transaction that sets a mark ends, other writers that set the same mark must wait.
+ * To spare them a long wait, a long write sets the mark on another connection, which commits at once. If that fails,
+ * the write sets the mark in its own transaction.
  */
 async function markPartial(transaction: Transaction, chunks: readonly Chunk[], isShort: boolean): Promise<void> {
   const mark = async (client: Queryable): Promise<void> => {
@@ -44,7 +45,7 @@ async function markPartial(transaction: Transaction, chunks: readonly Chunk[], i
   await withSideConnection(transaction, mark).catch(() => mark(transaction));
 }
 
-/** `insertAndDelete` inserts a row with a random date in the first hour of the chunk. */
+/** Length of the span, from the start of a chunk, in which `insertAndDelete` chooses a random date: one hour. */
 const DATES_MICROS = 3_600_000_000;
 
 /**

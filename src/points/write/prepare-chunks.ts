@@ -52,8 +52,10 @@ export async function prepareChunks(
 }
 
 /**
- * @returns the first date of each span, within the given chunks, that no existing chunk covers. Such a span is a whole
- * missing chunk, or a gap next to an existing chunk of another length.
+ * Finds the parts of the wanted chunks that no existing chunk covers. Such a part is a whole wanted chunk, or a gap
+ * next to an existing chunk of another length.
+ * @param chunkNumbers numbers of the wanted chunks.
+ * @returns the first date of each of these parts.
  */
 async function findMissing(
   transaction: Transaction,

@@ -65,7 +65,10 @@ export type ChunkRunsByNumber = Map<number, ChunkRuns>;
  */
 export interface RunWriter {
   add(dateMicros: Micros, versionTagId: number): void;
-  /** Ends the last run of dates and adds it to the sets that it belongs to. Call `end` after the last date. */
+  /**
+   * Completes the last run of dates (dates with equal steps) and adds it to the sets that it belongs to. Call `end`
+   * after the last date.
+   */
   end(): void;
 }
 

@@ -60,9 +60,9 @@ const widenCut = (target: StatementTarget) => `
   where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
-// Finds surplus versions in history. At each date, there are two counts: versions with a VersionTag, and versions
-// without a VersionTag. The version in `point` is added to the count of its kind (R-F3). Without `materialized`,
-// PostgreSQL would count the versions again for every stored row.
+// Finds surplus versions in history: at each date, the oldest versions in excess of the variable's version limit.
+// Versions with a VersionTag and versions without one are counted separately. The version in `point` counts, too
+// (R-F3). Without `materialized`, PostgreSQL would count the versions again for every stored row.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
@@ -235,8 +235,8 @@ async function executeStep(
 interface Cut {
   readonly variableId: number;
   /**
-   * States of the variable at this instant or later have all their versions. Null: every state from before the current
-   * write may lack versions.
+   * Instant from which the states of the variable are complete: no state at this instant or later lacks a version.
+   * Null: only the states since the current write are complete; all earlier states may lack versions.
    */
   readonly historyFromMicros: Micros | null;
 }

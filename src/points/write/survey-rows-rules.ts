@@ -36,8 +36,8 @@ export interface Series {
    */
   readonly isHistoryCut: boolean;
   /**
-   * Rollups cover only dates before this instant, but not all of these dates (see `refuseRolledUp`). Absent or null
-   * means that no date is rolled up.
+   * Every date that is rolled up is before this instant. A date before this instant need not be rolled up (see
+   * `refuseRolledUp`). Absent or null means that no date is rolled up.
    */
   readonly rolledUntilMicros?: Micros | null;
 }

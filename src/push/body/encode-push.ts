@@ -39,8 +39,8 @@ export interface EncodedPush {
   /** Distinct zones that were applied to dates without an offset (R-A11); at most 20 zones. */
   readonly timeZones: readonly string[];
   /**
-   * The earliest date of each variable, in microseconds, by variable id. Undefined when a variable has several
-   * VersionTags at one date.
+   * The earliest date of each variable, in microseconds, by variable id. The whole map is undefined when any variable
+   * has several VersionTags at one date.
    */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
   readonly hasVersionTags: boolean;

@@ -194,8 +194,8 @@ class PushReader {
   }
 
   /**
-   * Writes the date and the value of a reading into the columns. Builds a member's path only for a problem, because
-   * most readings are valid.
+   * Writes the date and the value of a reading into the columns. Builds the path of the date or the value only to
+   * report a problem with it, because most readings are valid.
    * @returns the reading's own labels; undefined if it has none.
    */
   readReading(reading: unknown, path: string, index: number): GivenLabels | undefined {

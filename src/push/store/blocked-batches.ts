@@ -17,8 +17,8 @@ const MAX_EXAMINED = 200;
 /** Maximum number of batches that one search opens to find a push that need not wait. */
 const MAX_TRIED = 5;
 
-// `blocked` contains the variables of all earlier batches. A batch from before migration 0042 has no `variables`, so
-// that batch and all later batches are skipped.
+// `blocked` contains the variables of all earlier batches. In a batch from before migration 0042, `variables` is null:
+// the batch may have readings of any variable. Therefore, that batch and all later batches are skipped.
 const FIND_BLOCKED = `
   with examined as (
     select id, place, variables, operation_ids, reading_counts

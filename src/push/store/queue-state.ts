@@ -1,7 +1,7 @@
 /**
- * Queries the queue of accepted batches. The queries return the size of the waiting readings, the values of the gauges,
- * and whether a push must join the queue instead of being written directly. `waiting-batches.ts` locks, completes and
- * deletes batches.
+ * Queries the queue of accepted batches. The queries return how many bytes of readings wait in the queue, the values of
+ * the gauges, and whether a push must join the queue instead of being written directly. `waiting-batches.ts` locks,
+ * completes and deletes batches.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { BacklogQuery } from '../../platform/metrics/backlog.ts';

@@ -55,16 +55,16 @@ interface Member {
   add(cells: Cells, batch: Batch): void;
   /**
    * Ends the current object.
-   * @returns the object's member for this column: its JSON text as bytes, which begin with a comma. Empty if the object
-   * lacks this member.
+   * @returns JSON text of the member that the column has in the object, as a list of buffers; the text begins with a
+   * comma. An empty list if the object lacks the member.
    */
   close(): readonly Buffer[];
 }
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // One `RowBytes` serves all objects: it starts each buffer in about the size of the previous object, so the buffer
-  // seldom has to grow.
+  // One `RowBytes` serves all objects: for each array, it allocates a buffer a little larger than the previous array,
+  // so the buffer seldom has to grow.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;

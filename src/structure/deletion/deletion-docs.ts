@@ -47,7 +47,7 @@ export const DELETION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/deletions/:id', operationId: 'getDeletion', tag: 'Sites', access: MANAGERS },
     summary: 'Get the progress of a deletion that was requested with hardDelete',
     description:
-      'The record of a deletion is kept for at least 30 days after the deletion has removed the last of its sites, sources and variables.',
+      'The record of a deletion is kept for at least 30 days after all sites, sources and variables concerned have been removed.',
     inPath: { id: { description: 'Id of the deletion.', schema: z.guid() } },
     answers: [answersJson('The deletion.', job)],
   },

@@ -82,7 +82,8 @@ function compileComparison(comparison: Comparison, { resource, values }: Compila
 function findOperand({ path, position }: Comparison, resource: Resource, values: unknown[]): Operand {
   const [first = '', ...rest] = path;
   if (rest.length > 0) {
-    if (!resource.fields.clientData) throw fault(position, `a ${resource.kind} has no clientData to filter by`);
+    if (!resource.fields.clientData)
+      throw fault(position, `resources of kind ${resource.kind} have no clientData, so a filter cannot use a path`);
     const keys = first.toLowerCase() === CLIENT_DATA ? rest : path;
     return { expression: `${resource.table}.client_data #> $${values.push(keys)}::text[]`, type: 'json' };
   }

@@ -22,7 +22,7 @@ export interface AttemptPrefetch {
   done(): void;
   /** Ends the prefetch. @returns the claimed attempts that `take` did not return; their claims are still renewed. */
   end(): Promise<readonly ClaimedAttempt[]>;
-  /** Whether the webhook may have more due attempts. */
+  /** Whether more attempts of the webhook might be due. */
   isMoreDue(): boolean;
 }
 

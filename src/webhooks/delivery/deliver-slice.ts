@@ -58,7 +58,7 @@ const MAX_UNWRITTEN = 50;
 /**
  * Sends due attempts of a webhook during one time slice (R-I3). Then releases the claims of the remaining attempts,
  * even if a lane has failed.
- * @returns whether the webhook may have more due attempts.
+ * @returns whether more attempts of the webhook might be due.
  * @throws the error of a failed lane.
  */
 export async function deliverSlice(
@@ -198,8 +198,9 @@ export interface Circuit {
 
 /**
  * Creates the circuit breaker of a slice.
- * @param isFailing true when the webhook's latest attempt has failed. That failure counts as the first;
- *   FAILURES_TO_OPEN consecutive failures open the circuit.
+ * @param isFailing true when the webhook's latest attempt has failed. The circuit breaker then starts as if
+ *   FAILURES_TO_OPEN - 1 attempts in a row had failed, so one more failure in a row opens the circuit. Otherwise, the
+ *   circuit breaker starts without failures.
  */
 export function openCircuit(isFailing: boolean): Circuit {
   let failures = isFailing ? FAILURES_TO_OPEN - 1 : 0;

@@ -151,7 +151,7 @@ test('console settings: retention can be activated only after a preview; a previ
   });
   const { page, complaints, close } = await stack.open(MANAGER, '/console/settings?tab=retention');
   await page.getByText('No policy is saved: every point is kept.').waitFor();
-  await page.getByLabel('Years to keep every point').fill('3');
+  await page.getByLabel('Keep every point for (years)').fill('3');
   await page.getByRole('switch').press('Space');
   await page.getByText('Preview the deletion first.').waitFor();
   expect(await page.getByRole('button', { name: 'Save and activate' }).count()).toBe(0);

@@ -163,8 +163,9 @@ async function benchTargets(database: Database, accountId: number, limitMs: numb
 
 /**
  * Measures how long `work` takes, in milliseconds.
- * @param work returns the number of rows that it found; for targets, this number divided by PAGE.
- * @throws {Error} when `work` returns another number than PAGE.
+ * @param work returns the number of rows that it found. If it looks up targets, it must find PAGE times as many, so it
+ *   returns the number of targets divided by PAGE.
+ * @throws {Error} when `work` returns a number other than PAGE.
  */
 async function timeOf(work: () => Promise<number>): Promise<number> {
   const startMs = performance.now();

@@ -164,7 +164,7 @@ describe('calculation: repeated runs', () => {
     ['its account gives back a slot borrowed from another account', false],
     ['the calculator stops', true],
   ])(
-    'a run that loses its database session just before %s is repeated, and the lost attempt does not count (R-A15)',
+    'when a run loses its database session just before %s, the run is repeated and the lost attempt does not count (R-A15)',
     async (why, isStopping) => {
       const source = await addInput();
       const variableId = await calculations.addCalculated(reader(source));

@@ -202,7 +202,8 @@ describe('calculation: a run that was abandoned', () => {
     const isDead = () => calculations.runWith(variableId, crash).then(...([() => false, () => true] as const));
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) while (!(await isDead())) await endPause(variableId);
     await force(variableId, NEW);
-    // This call of `runWith` ends the last attempt as Failed and delays the new request.
+    // The run of the final permitted attempt is still Running. This call of `runWith` ends that run as Failed, and
+    // delays the new request.
     expect(await calculations.runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
     expect(await requestsOf(variableId)).toEqual([{ attempt: 0, from: NEW }]);
     await endPause(variableId);

@@ -150,8 +150,8 @@ describe('watch changes: the changes after a position', () => {
             ],
           ],
         ],
-        // The second write stores a new version at each of two earlier dates, so it has a rewrite record. The test also
-        // reads from the position between these two new versions.
+        // The second write stores a new version at each of two dates that already have a point, so this write has a
+        // rewrite record. The test also reads from the position between these two new versions.
         [
           true,
           [

@@ -47,7 +47,7 @@ afterAll(() => api.close());
 
 /**
  * Calls the operation.
- * @returns the members of `declared` with which the route parsed the query string of this call.
+ * @returns those members of `declared` that the route used to parse the query string of this call.
  */
 async function parsedBy(
   { method, path }: Operation,

@@ -126,7 +126,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await linked()).toEqual(expected);
   });
 
-  it('the role and the lock of a user are read from the database, not from a token of the external issuer (R-B5)', async () => {
+  it('the role of a user, and whether the user is locked, are read from the database, not from a token of the external issuer (R-B5)', async () => {
     const claims = { sub: uma, roles: ['ADMIN'], realm_access: { roles: ['ADMIN'] }, account: api.accountId };
     const client = createTestClient(api.origin, await foreign.sign(claims));
     expect((await client.get('/account/audit')).status).toBe(403);

@@ -300,7 +300,7 @@ describe('identity: GET /user/updatePasswordLink', () => {
     await expect(tokenOf('pia', PASSWORD)).rejects.toThrow('invalid_grant');
   });
 
-  it('before the password page opens, the user of the link must sign in, even if the browser is signed in as another user (R-B13)', async () => {
+  it('before the password page opens, the user for whom the link was made must sign in, even if the browser is signed in as another user (R-B13)', async () => {
     await newPerson('pim');
     await newPerson('other');
     const fresh = await openLink('pim', appBrowser());

@@ -106,7 +106,7 @@ test('readme: the shell blocks that do not begin with npm succeed in sh and in b
   }
 }, 60_000);
 
-test('tour (src/local/TOUR.md): after the readme, the shell blocks of the tour that do not begin with npm succeed, and the API returns exactly one error, which the tour announces', async () => {
+test('tour (src/local/TOUR.md): once the commands of the readme have run, every shell block of the tour that does not begin with npm succeeds; the API returns exactly one error, and the tour announces this error', async () => {
   const readme = await commandsOf(README);
   expect(readme).toMatch(CLEAN_UP);
   const tour = (await commandsOf(TOUR))

@@ -50,7 +50,7 @@ describe('migrate: schema history', () => {
       `insert into schema_migration (name, hash) values ('9999_future.sql', 'x')`,
       /has migration 9999_future.sql, which this version does not know/,
     ],
-  ])('an applied migration that %s is an error, and the history stays unchanged', async (_what, forgery, message) => {
+  ])('fails when an applied migration %s, and leaves the history unchanged', async (_what, forgery, message) => {
     await client.query('begin; create table kept as select * from schema_migration; commit');
     await client.query(forgery);
     const forged = await history();

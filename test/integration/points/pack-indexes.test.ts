@@ -22,7 +22,7 @@ async function chunkOf(table: string): Promise<string> {
   return rows[0]?.name ?? '';
 }
 
-/** @returns the size of all indexes of a chunk, in bytes per row of the chunk. */
+/** @returns the average number of bytes that all indexes of a chunk together take per row. */
 async function indexBytes(chunk: string): Promise<number> {
   const { rows } = await store.database.query<{ bytes: number }>(
     `select pg_indexes_size($1::regclass)::float8 / (select count(*) from ${chunk}) as bytes`,
@@ -31,7 +31,7 @@ async function indexBytes(chunk: string): Promise<number> {
   return rows[0]?.bytes ?? Number.NaN;
 }
 
-/** @returns the size of the table of a chunk, in bytes per row of the chunk. */
+/** @returns the average number of bytes that the table of a chunk takes per row. */
 async function tableBytes(chunk: string): Promise<number> {
   const { rows } = await store.database.query<{ bytes: number }>(
     `select pg_relation_size($1::regclass)::float8 / (select count(*) from ${chunk}) as bytes`,

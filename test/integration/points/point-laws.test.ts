@@ -219,11 +219,12 @@ function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, 
 }
 
 /**
- * Checks that the store has the complete state at every instant from historyFrom on. The complete state is the state of
- * the model `uncut`. This model keeps even the versions that the store removes.
- * @param latest greatest VersionTimestamp that each variable has had so far. This function updates the map. Pass the
- *   same map to every call: when a deletion has removed the version with the greatest VersionTimestamp, only the map
- *   still has this VersionTimestamp.
+ * Checks that, at every instant from historyFrom on, the store `cut` has the same state as the model `uncut`. Unlike
+ * the store, this model also keeps the versions above the version limit and the versions that a write to an unversioned
+ * variable overwrites. Both `cut` and `uncut` remove the points that a step deletes.
+ * @param latest greatest VersionTimestamp that each variable has ever had. This function updates the map. Pass the same
+ *   map to every call, because a deletion can remove the version with the greatest VersionTimestamp from both `cut` and
+ *   `uncut`.
  */
 async function expectWhole(cut: StoreWorld, uncut: World, latest: Map<string, number>): Promise<void> {
   const [stored, all] = [await cut.read(EVERYTHING), await uncut.read(EVERYTHING)];

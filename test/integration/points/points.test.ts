@@ -190,7 +190,7 @@ describe('points: a write to one date of a variable', () => {
 });
 
 describe('points: a variable whose isVersioned changes', () => {
-  it('to false keeps the versions of a date until this date is written again (R-C6, R-F4)', async () => {
+  it('a change to false keeps the versions of a date until this date is written again (R-C6, R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
       [

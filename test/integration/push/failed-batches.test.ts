@@ -54,9 +54,9 @@ async function mergeBatches(): Promise<void> {
 }
 
 /**
- * Returns as soon as the database blocks a query at a lock.
- * @param lock the lock as the column `wait_event` names it.
- * @param statement text that the blocked query contains.
+ * Waits until a query that contains `statement` waits for a lock of the type `lock`.
+ * @param lock a type of lock, as the column `wait_event` of `pg_stat_activity` names it.
+ * @param statement a part of the text of the query.
  */
 const waiter = (lock: string, statement: string) =>
   eventually(`${statement} at a lock`, async () => {

@@ -31,7 +31,7 @@ async function timeRuns(mappers: MapperRunner, accountId: number): Promise<numbe
 }
 
 describe('mapper: isolation of accounts', () => {
-  test('with endless mappers of another account, the p95 duration stays below 3 × normal + 100 ms (R-D9, R-K3)', async () => {
+  test('while another account runs mappers that never end, the p95 duration of an account’s runs stays below 3 × its normal value + 100 ms (R-D9, R-K3)', async () => {
     const mappers = open({ timeoutMs: 4000 });
     const quietMs = await timeRuns(mappers, 2);
     const endless = Array.from({ length: 6 }, (_, index) =>

@@ -106,7 +106,7 @@ const hold = (variableId: number) =>
 
 /**
  * Waits until `count` writes wait for the lock that the test holds.
- * @param since lower bound: writes of connections that were opened earlier do not count.
+ * @param since counts only writes on connections that were opened after this time.
  */
 const areHeld = (count: number, since = '-infinity') =>
   eventually(`${count} writes at the lock`, async () => {

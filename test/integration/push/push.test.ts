@@ -269,8 +269,8 @@ describe('push: a target', () => {
 
   let made: { variableId: number; boilerId: number; secondId: number; digitsId: number } | undefined;
   /**
-   * Adds two sources with two variables each. Each source, each variable type and the mapping `map-1` matches two
-   * variables, so a push must combine two of these identifiers to select one variable.
+   * Adds two sources with two variables each. Every source and every variable type matches two variables, and so does
+   * the mapping `map-1`. Therefore a push must combine two of these identifiers to select one variable.
    */
   async function identified() {
     if (made) return made;

@@ -223,7 +223,7 @@ describe('read streams: a gRPC reader', () => {
   test.each([
     ['-9223372036854775808', '9223372036854775807'],
     ['-62135596800000000', '253402300799999999'],
-  ])('the least date %s and the greatest date %s are accepted in a read (R-J1)', async (first, last) => {
+  ])('a read accepts instants as early as %s µs and as late as %s µs (R-J1)', async (first, last) => {
     const read = async (bounds: object): Promise<number> => {
       let points = 0;
       const call = client.ReadPoints({ variableIds: [variableId], ...bounds }, metadata);

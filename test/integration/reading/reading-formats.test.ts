@@ -156,7 +156,7 @@ describe('read formats', () => {
     expect(objects.flatMap(rowsOfColumns)).toEqual(rows);
   });
 
-  test('a POST with `displayLevel=Columns` gets JSON grouped by column, and CSV in the usual columns (R-G1)', async () => {
+  test('when a POST has `displayLevel=Columns`, a JSON answer is grouped by column, and a CSV answer has the usual columns (R-G1)', async () => {
     const body = { variableIds: [versioned], displayLevel: 'Columns' };
     const answer = await api.manager.post('/data', body);
     expect(answer.body).toMatchObject([

@@ -320,7 +320,7 @@ describe('customFilter: bounds (R-A14)', () => {
     await expect(slow).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  test('a listing of variables, paged or whole, with or without a total, is refused when its query takes too long, and the database stops the query (R-C10)', async () => {
+  test('when the query of a listing of variables takes too long, the listing is refused and the database stops the query; this applies to paged and whole listings, with or without a total (R-C10)', async () => {
     const caller = await api.parts.authentication.callers(
       await api.parts.authentication.verifier(api.manager.token ?? ''),
     );

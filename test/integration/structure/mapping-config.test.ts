@@ -111,7 +111,7 @@ describe('migration: a mappingConfig that variables of a source share', () => {
       );
       expect(after.rows.map(({ mapping }) => mapping)).toEqual(['a"b', null, null, null, 'A"b', null]);
       expect(await describeRepeatedMappings(old.client)).toEqual([
-        'no mappingConfig is shared by several variables of a source',
+        'found no mappingConfig that several variables of a source share',
       ]);
     } finally {
       await old.drop();

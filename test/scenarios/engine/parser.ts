@@ -37,8 +37,8 @@ interface Section {
   readonly title: string;
   readonly position: SourcePosition;
   /**
-   * The text of this section, without its title line. One empty line precedes the text for each earlier line of the
-   * file, including the title line, so that errors give the line numbers of the file.
+   * The text of this section, without its title line. At the beginning of the text, empty lines take the place of all
+   * earlier lines of the file and of the title line, so that errors give the line numbers of the file.
    */
   readonly body: string;
 }

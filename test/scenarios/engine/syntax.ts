@@ -15,10 +15,12 @@ export interface Scenario {
 export type Tags = Readonly<Record<string, string>>;
 
 /**
- * A moment in a scenario: the label of a write, or an instant. In a write, the moment follows `at`. A label names the
- * write for later lines. An instant becomes the first VersionTimestamp that the write assigns to each variable, unless
- * the variable already has a VersionTimestamp at or after the instant. In an expectation, a moment is the expected
- * VersionTimestamp.
+ * A moment in a scenario: a label or an instant.
+ * - In a write, the moment follows `at`. A label names the write, so that later lines can refer to the write. An
+ *   instant is the first VersionTimestamp that the write assigns to each variable. If a variable already has a
+ *   VersionTimestamp at or after the instant, its first new VersionTimestamp is instead 1 µs after its latest one.
+ * - In an expectation, an instant is the expected VersionTimestamp. A label stands for any VersionTimestamp from the
+ *   first to the last of the write with this label.
  */
 export type Moment =
   | { readonly kind: 'label'; readonly label: string }

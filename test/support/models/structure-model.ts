@@ -249,7 +249,11 @@ function toStructure(given: {
   };
 }
 
-/** Within each source, sets duplicates of a mappingConfig to null and keeps at most one default variable. */
+/**
+ * Makes each mappingConfig, and the default variable, unique within its source. Only the first variable with a
+ * mappingConfig keeps it; for the others, mappingConfig becomes null. Only the first default variable stays the
+ * default; for the others, isDefault becomes false.
+ */
 function soleInSource<
   V extends { readonly parent: number; readonly mappingConfig: string | null; readonly isDefault: boolean },
 >(variables: readonly V[]): readonly V[] {

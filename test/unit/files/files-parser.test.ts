@@ -91,7 +91,7 @@ describe('files: a parser process that dies', () => {
     ['SIGTRAP', 'blamed'],
     ['SIGSEGV', 'blamed'],
   ] as const)(
-    'when the signal %s ends the parser during parsing, the file is %s for the death of the parser (R-A15)',
+    'when the signal %s kills the parser during parsing, the death of the parser is %s on the file (R-A15)',
     async (signal, verdict) => {
       const died = countRows(text, async (part) => {
         end(signal);

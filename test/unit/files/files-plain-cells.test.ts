@@ -89,7 +89,7 @@ describe('files: cells read from bytes (R-E2, R-E3)', () => {
 describe('files: the cache that gives each distinct combination of cells a number (§2)', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', 'b', '1', 'é'), maxLength: 3 });
 
-  it('gives the same number only to equal combinations, even after the cache is cleared', () => {
+  it('gives equal combinations the same number and different combinations different numbers, even after the cache is cleared', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 60 }), fc.nat(60), (rows, forgetAt) => {
         const known = new Map<string, number>();

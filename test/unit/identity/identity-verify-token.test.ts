@@ -184,8 +184,8 @@ describe('identity: token verification with key sets over HTTP', () => {
     for (const account of ['', null]) {
       expect((await verify(await old.sign('k1', { account }))).accountId).toBeUndefined();
     }
-    // The number 0, which no account has, stays 0: if it were dropped, the active account would be used in place of the
-    // requested one.
+    // The account id 0 must be read as 0, although no account has this id. If 0 counted as a missing claim, the active
+    // account would be used in place of the requested one.
     for (const account of [0, '0']) expect((await verify(await old.sign('k1', { account }))).accountId).toBe(0);
   });
 

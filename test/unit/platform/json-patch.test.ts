@@ -100,7 +100,7 @@ describe('json patch: operations', () => {
     expect(refusal).toMatchObject({ code: 'invalid_input', paths });
     expect([refusal.rules[2], refusal.rules[4], refusal.rules[6]]).toEqual([
       'must be add, remove, replace, move, copy or test',
-      'must not name a member __proto__, constructor or prototype',
+      'must not contain the member name __proto__, constructor or prototype',
       'must be an object, got a number',
     ]);
     expect(() => parseOperations({ op: 'add', path: '/a', value: 1 })).toThrow('must be a list');

@@ -80,7 +80,7 @@ async function parsed(pieces: AsyncGenerator<Uint8Array>): Promise<readonly Reco
 }
 
 describe('reading: JSON by columns (R-G3, R-G4)', () => {
-  test('contains the same rows as JSON by rows, in objects with at most the given number of rows', async () => {
+  test('its objects together hold the same rows as JSON by rows, and each object holds at most the given number of rows', async () => {
     await fc.assert(
       fc.asyncProperty(tables, fc.constantFrom(6, 11, 1000), async (batches, objectRows) => {
         const objects = await parsed(writeJsonColumns(tableOf(batches), objectRows));

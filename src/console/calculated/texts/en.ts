@@ -79,7 +79,11 @@ export const en = {
     unit: 'Unit',
     ownUnit: 'unit of the variable',
   },
-  period: { RelativeDate: 'Period around the changed dates', LastNPoints: 'Last points', AbsoluteDate: 'Fixed period' },
+  period: {
+    RelativeDate: 'Period relative to the changed dates',
+    LastNPoints: 'Last points',
+    AbsoluteDate: 'Fixed period',
+  },
   timeBase: {
     Millisecond: 'milliseconds',
     Second: 'seconds',

@@ -11,7 +11,7 @@ import type { Form } from './form-draft.ts';
 
 const MAX_SHOWN = 100;
 
-/** Lists the first 100 elements in which the form is filled in. */
+/** Lists the first 100 elements that have values for the form. */
 export function Filled({ form }: { readonly form: Form }) {
   const { t } = useTranslation('settings');
   const { id, modifiedDate } = form;

@@ -132,7 +132,7 @@ export const en = {
     rolledUp: 'Replaced so far: {{points}} by {{rollups}}, of {{variables}}.',
     refused_one: '{{count}} point was not written, because its date is rolled up: {{date}}.',
     refused_other: '{{count, number}} points were not written, because their dates are rolled up. Last date: {{date}}.',
-    keepRawYears: 'Years to keep every point',
+    keepRawYears: 'Keep every point for (years)',
     rollup: 'Then keep',
     rollups: {
       Hour: 'One rollup for each hour of data',

@@ -108,7 +108,8 @@ function zoom(plot: uPlot, { index }: KeyState, by: number, { onRange }: PlotAct
   const [from, to] = [min ?? 0, max ?? 0];
   const center = (index === undefined ? undefined : plot.data[0][index]) ?? (from + to) / 2;
   const range = { from: center - (center - from) * by, to: center + (to - center) * by };
-  // Sets the scale without waiting for `onRange`, so that the next key zooms from this range.
+  // Sets the scale here too: the change that `onRange` causes comes later, and the next key press must zoom from this
+  // range.
   plot.setScale('x', { min: range.from, max: range.to });
   onRange(range);
   return true;

@@ -1,6 +1,6 @@
 /**
  * Lists the members that refer to catalogue entries, such as `typeId` of a site, and converts these references between
- * ids and names. A document refers to a built-in entry by its id. It refers to an entry that an account added by its
+ * ids and names. For a built-in entry, a document has the id. For an entry that an account added, a document has the
  * name, because the ids of added entries differ between accounts.
  */
 import type { Queryable } from '../../../platform/database/database.ts';

@@ -1,6 +1,7 @@
 /**
  * Converts values of a document to cells of a sheet, and back:
- * - empty cell: null if the member can be cleared; otherwise, the row leaves the member out.
+ * - null: empty cell. An empty cell is read as null if the member can be cleared; otherwise, the member counts as not
+ *   given.
  * - object or list: JSON. People may also write a list as texts separated by `|`.
  * - text: unchanged if `isPlain` accepts the text; otherwise as JSON.
  * - text that is too long for a cell: continues in further rows, with `true` in the column `continued`.

@@ -1,4 +1,7 @@
-/** Finds the keys that identify stored resources in a document, for the resources that the caller may read (R-B9). */
+/**
+ * Finds the keys by which a document identifies stored resources. Skips the resources that the caller may not read
+ * (R-B9).
+ */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import type { Queryable } from '../../../platform/database/database.ts';
 import { selectResources } from '../../resource.ts';

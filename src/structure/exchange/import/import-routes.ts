@@ -134,7 +134,7 @@ async function receiveImport(
   }
   if (!(await wakeImporter(caller.accountId))) {
     const ids = { importId: id, accountId: caller.accountId, requestId: c.var.requestId };
-    log.warn(ids, 'wake-up lost; the sweeper processes the import');
+    log.warn(ids, 'the wake-up of the importer was lost; the sweeper will process the import');
   }
   c.header('Location', `/structure/import/${id}`);
   return c.json(await getImport(database, caller, id), 202);

@@ -8,7 +8,10 @@ import { calculated } from '../../../support/fixtures/structure.ts';
 import { type FairnessAccount, type FairnessService, fairnessCase } from '../fairness-case.ts';
 
 const SLEEPERS = 8;
-/** Sleeps for less than the time limit of a run, so that the run ends soon after the measurement. */
+/**
+ * Sleeps for only 10 seconds, less than the time limit of a run. After the measurement, the bench waits until the
+ * sleeping runs have ended.
+ */
 const SLEEP = 'Sys.sleep(10)\nlist(TimeSeries = list(Dates = integer(), Values = numeric()))';
 const SMALL = 'list(TimeSeries = list(Dates = 1L, Values = 1))';
 const POLL_MS = 5;

@@ -161,7 +161,7 @@ describe('sandbox: isolation', () => {
 });
 
 describe('sandbox: the host', () => {
-  test('a script sees no login users, secrets or sockets of the host, and cannot connect to the port of the database (R-H7)', async () => {
+  test('a script sees none of the operating-system login accounts, secrets or sockets of the host, and cannot connect to the port of the database (R-H7)', async () => {
     const constants = [{ alias: 'databasePort', value: Number(new URL(inject('serverUrl')).port) }];
     expect(await hostile('read-host', { constants })).toMatchObject({
       kind: 'ok',

@@ -97,8 +97,8 @@ const inTransaction = <Result>(work: (transaction: Transaction) => Promise<Resul
   withTransaction(store.database, work);
 
 /**
- * @returns for each variable: HOURS runs of dates with one date each if `isSingle`; otherwise one run of HOURS dates
- *   (stored-runs-rules.ts).
+ * @returns runs of dates (stored-runs-rules.ts) for the first half of the variables. If `isSingle`, each of these
+ *   variables has `HOURS` runs of one date. Otherwise, each has one run of `HOURS` dates.
  */
 function runsOf(isSingle: boolean): Runs {
   const variableIds = ids.slice(0, VARIABLES / 2);

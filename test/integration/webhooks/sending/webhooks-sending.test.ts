@@ -168,7 +168,7 @@ describe('webhook sending: the outcome of an attempt', () => {
     expect((await send()).response?.body).toBe(`x${'é'.repeat(2047)}`);
   });
 
-  test('includes the start of a compressed response body, still compressed, as text that the database can store (R-I5)', async () => {
+  test('keeps the start of a compressed response body without decompressing it, converted to text that the database can store (R-I5)', async () => {
     const bomb = gzipSync(Buffer.alloc(50 << 20));
     receiver.answerWith((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'x-latin': 'caf\u00e9' }).end(bomb);

@@ -37,7 +37,7 @@ describe('shared budget: each account and each user has a share (R-A14)', () => 
     expect(budget.open(owner(1, 'four')).take(1)).toEqual({ of: 'account', held: TOTAL / 2 });
   });
 
-  test('a new account gets a share immediately, even if up to four greedy accounts release nothing', () => {
+  test('a new account gets a share immediately, even when as many as four greedy accounts release nothing', () => {
     const budget = openSharedBudget(TOTAL);
     for (let accountId = 1; accountId <= 4; accountId += 1) {
       for (const user of USERS) takeAll(budget, owner(accountId, user));

@@ -39,8 +39,8 @@ export async function readPlannedIds(
 }
 
 /**
- * In the rows of an import, replaces the names of catalogue entries with the ids of the entries. Records each name that
- * no entry has as a problem, at most MAX_PROBLEMS per member.
+ * In the rows of an import, replaces the names of catalogue entries with the ids of the entries. Records a problem for
+ * each name that matches no entry, at most MAX_PROBLEMS per member.
  * @returns the number of recorded problems.
  */
 export async function resolveEntries(

@@ -320,8 +320,8 @@ static void notify_zygote(const struct run *r, int32_t kind) {
 }
 
 /*
- * Waits for a connection, accepts it, and sends NOTICE_SERVING to the zygote. The zygote can then fork a new
- * supervisor, which waits for a connection in place of this one.
+ * Waits for a connection, accepts it, and sends NOTICE_SERVING to the zygote. The zygote can then fork the next
+ * supervisor, which waits for the next connection.
  */
 static void take_connection(struct run *r) {
   while (r->connection < 0) {

@@ -26,8 +26,8 @@ export interface Rejection {
 }
 
 /**
- * Maximum number of warnings about local dates in a push. Each write of readings of the push can add up to MAX_WARNINGS
- * warnings about rolled-up dates.
+ * Maximum number of warnings about local dates in a push. Warnings about rolled-up dates do not count towards it: each
+ * write of the push can add at most MAX_WARNINGS of those.
  */
 export const MAX_WARNINGS = 100;
 

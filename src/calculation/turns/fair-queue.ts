@@ -133,7 +133,8 @@ export class FairQueue {
   }
 
   /**
-   * @returns true when more accounts wait below their share than there are slots that are free or being given back.
+   * @returns true when more accounts need a slot than there are slots that are free or being given back. An account
+   *   needs a slot when it waits and holds less than its share.
    */
   isSqueezed(): boolean {
     let needed = 0;

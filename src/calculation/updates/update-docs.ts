@@ -24,7 +24,7 @@ const forced = z.object({
 });
 const stopped = z.object({
   runIds: z.array(idSchema).meta({
-    description: 'Run ids, ascending: one for each cancelled run, and one for the record of each removed request.',
+    description: 'Run ids, ascending: the id of each cancelled run and, for each removed request, the id of the run that records the removal.',
   }),
 });
 const trigger = z.enum(RUN_TRIGGERS);

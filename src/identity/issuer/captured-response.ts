@@ -18,7 +18,7 @@ export async function captureResponse(handle: NodeHandler, request: IncomingMess
 }
 
 /**
- * Fails the `captureResponse` call that created `response`: this call then throws `error`.
+ * Makes the `captureResponse` call that created `response` throw `error`.
  * @throws `error` immediately when `response` does not come from `captureResponse`.
  */
 export function failCapturedResponse(response: ServerResponse, error: unknown): void {

@@ -82,8 +82,8 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // The words after CMD must run without a shell, so podman gets them as a JSON array. The array omits CMD, because
-  // podman 4.3 would split the text of an array that begins with CMD at its spaces.
+  // The words after CMD must run without a shell, so podman gets them as a JSON array. The array omits CMD: if an array
+  // began with CMD, podman 4.3 would split the text of the array at the spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }

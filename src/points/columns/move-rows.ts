@@ -15,7 +15,10 @@ const ROWS_OF_PAGE = 120;
 const PAGES_OF_STEP = 100;
 /** Rows are moved only if the table has more than about this many times the pages that its rows need. */
 const WORTHWHILE = 1.2;
-/** Maximum number of rounds. A round may move rows to other pages near the end, so another round may be needed. */
+/**
+ * Maximum number of rounds. A round may move rows to other pages near the end of the table, so another round may be
+ * needed.
+ */
 const MAX_ROUNDS = 3;
 const LOCK_TIMEOUT = `set local lock_timeout = '200ms'`;
 /** SQLSTATE lock_not_available: another session held a lock on the chunk for longer than `lock_timeout`. */

@@ -161,7 +161,7 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
 /**
  * Deletes the stored rows that a write overwrites, and moves superseded rows to history (§9.2, R-F2, R-F4).
  *
- * @param chunks the runs of dates of the write (stored-runs-rules.ts), by chunk number.
+ * @param chunks by chunk number, the runs of dates that the write contains (stored-runs-rules.ts).
  * @param stored all stored chunks that can hold rows with these dates.
  * @param cuts the map that receives the variables whose earlier states become incomplete (R-F9).
  */

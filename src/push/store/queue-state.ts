@@ -33,8 +33,8 @@ const MUST_QUEUE = `
 
 /**
  * @param firstDates the first date of the push for each of its variables, in microseconds.
- * @returns true when the push must be queued. This is so when a waiting batch may have readings of a variable of the
- *   push (R-D6), or when the push has a date that is not after all stored dates of its variable.
+ * @returns true when the push must be queued: when a waiting batch may contain readings of one of the push's variables
+ *   (R-D6), or when a date of the push is not later than the latest stored date of its variable.
  */
 export async function mustQueue(
   queryable: Queryable,

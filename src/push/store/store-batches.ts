@@ -173,8 +173,8 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
 
 /**
  * The members of an operation are the pushes that share its row. The first two returned columns have one element per
- * operation: the index, from 1, of its first and of its last member in the other columns, or 0 if the operation has no
- * members. The other columns have one element per member.
+ * operation: the positions of its first and its last member in the other columns. Positions begin at 1; both are 0 if
+ * the operation has no members. The other columns have one element per member.
  */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);

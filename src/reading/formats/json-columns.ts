@@ -89,8 +89,8 @@ function openMember(column: Column, writeInstant: InstantWriter | undefined): Me
 }
 
 /**
- * @returns the parts, in order, from which the elements of the column's array are written, one element per row. Every
- * element begins with a comma.
+ * @returns the parts that, written one after the other, form the elements of the column's array. Each row has one
+ *   element, and every element begins with a comma.
  */
 function elementParts(column: Column, cells: Cells, writeInstant: InstantWriter = (_bytes, at) => at): readonly Part[] {
   if (cells.kind === 'instants') {

@@ -59,9 +59,10 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 
 /**
  * Finds a zone by IANA or Windows name, in any letter case (R-C9).
- * @returns the IANA name to store; undefined for an unknown zone. An IANA name that is spelled as in the tz database
- *   and not all in capitals is returned unchanged, because the runtime's name for the zone can be outdated
- *   (Asia/Calcutta for Asia/Kolkata). For an IANA name in any other spelling, the runtime's name is returned.
+ * @returns the IANA name to store; undefined for an unknown zone. An IANA name is returned unchanged if it is spelled
+ *   as in the tz database and contains a lower-case letter, because the runtime's name for the zone can be outdated
+ *   (Asia/Calcutta for Asia/Kolkata). For every other IANA name, including one all in capitals, the runtime's name is
+ *   returned.
  */
 export function findTimeZone(name: string): string | undefined {
   // Intl also accepts offsets such as +01:00; R does not accept them.

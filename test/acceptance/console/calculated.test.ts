@@ -107,8 +107,8 @@ test('console script: text keeps its order when the user types while the page re
 test('console script: a preview shows the plots of a script, and the history restores an old script (R-H9, R-H12)', async () => {
   const { page, complaints, close } = await stack.open(MANAGER, `/console/variables/${doubledId}/script`);
   const editor = page.getByRole('textbox', { name: 'R script' });
-  // `fill` selects the text in the page. The editor may set its own selection again before it reads the new one, and
-  // the old script would stay behind the new one. The editor itself handles these keys.
+  // Does not call `fill`: the editor may restore its own selection before it notices the selection that `fill` makes.
+  // The text would then be inserted before the old script, not in place of it.
   await editor.press('Control+a');
   await page.keyboard.insertText(DRAWING);
   await editor.press('Control+Enter');

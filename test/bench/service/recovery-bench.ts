@@ -6,7 +6,7 @@
  * - webhook: the webhook message of a push arrives.
  * - watch: WatchPoints sends the point of a push.
  *
- * The result of a stage is the median over the kills of the roles that the stage needs (NEEDED).
+ * The result of a stage is its median time. Only kills of a role that the stage needs (NEEDED) count.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../../../src/local/services/ports.ts';

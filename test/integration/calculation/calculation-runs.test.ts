@@ -177,7 +177,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a request for other dates waits for the same pause as the abandoned run, when it is made %s that run is requested again (R-H5)',
+    'a request for other dates, made %s the abandoned run is requested again, waits as long as the abandoned run (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

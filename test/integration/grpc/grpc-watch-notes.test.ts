@@ -1,7 +1,6 @@
 /**
- * Tests rewrite records (`point_rewrite`) and the merging of old rewrite records (R-J1). A rewrite record holds the
- * first and the last date of a write that did more than append points. A watch uses these records to find changed
- * points.
+ * Tests of rewrite records (`point_rewrite`) and of the merging of old ones (R-J1). A rewrite record holds the first
+ * and the last date of a write that did more than append points. A watch uses these records to find changed points.
  */
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';

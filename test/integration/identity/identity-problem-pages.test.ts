@@ -130,7 +130,7 @@ it('identity: while the database is down, a request for a page gets 503: browser
   }
 });
 
-it('identity: while the database is down, a token request gets 503 with the members of RFC 6749 and Retry-After (R-A5, R-B3)', async () => {
+it('identity: while the database is down, a token request gets 503, Retry-After and the error body of RFC 6749 (R-A5, R-B3)', async () => {
   await api.databaseGate.shut();
   try {
     const form = new URLSearchParams(passwordGrant('nobody'));

@@ -125,7 +125,7 @@ describe('push: HTTP Basic', () => {
     expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(200);
   });
 
-  it('wrong passwords count toward one limit, whether they are sent with HTTP Basic, to the token endpoint or to another process (R-B11)', async () => {
+  it('wrong passwords count toward one limit, whether they arrive by HTTP Basic or at the token endpoint, and in whichever process (R-B11)', async () => {
     const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = api.parts.config;
     const elsewhere = openParts(readConfig({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }), createLog('silent', 'test'));
     try {

@@ -150,9 +150,9 @@ describe('webhook delivery: a message is sent again under the same id', () => {
 
   test('when its deliverer is killed between the response and the commit of the outcome (R-I3, R-K3)', async () => {
     await subscribe();
-    // The receiver answers 500 twice, so that the deliverer is killed while it records a failure. The deliverer records
-    // a failure in a transaction, which PostgreSQL rolls back after the kill. A success would be recorded by a single
-    // statement, which PostgreSQL could still commit after the kill.
+    // The receiver answers 500 twice, so that the deliverer is recording a failure when it is killed. It records a
+    // failure in a transaction, which PostgreSQL rolls back after the kill. A success would be a single statement,
+    // which PostgreSQL could still commit.
     receiver.answer(500, 500, 200);
     const victim = await start('deliverer', { WEBHOOK_RETRY_SEC: '60,60,60' });
     const sites = await createSites(1);

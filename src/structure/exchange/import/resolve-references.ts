@@ -219,7 +219,7 @@ function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named 
     return `names a ${word} by ${shown}, which ${ids.length} ${word}s have; ${advice}`;
   }
   if (ids.length === 0 && named > 0) {
-    const fact = `every ${word} with this name has an identifier (${named} found), so the name is not enough`;
+    const fact = `the name is not enough, because every ${word} with this name has an identifier (${named} ${word}s found)`;
     return `names a ${word} by ${shown}, but ${fact}; identify the ${word} by ${members.own}`;
   }
   const nth = occurrence === undefined ? '' : `, ${members.occurrence} ${occurrence}`;

@@ -112,7 +112,8 @@ describe('identity: paths of the issuer', () => {
 it('identity: while the database is down, a request for a page gets 503: browsers get a page with the request id, programs get JSON (R-A5, R-A10)', async () => {
   await api.databaseGate.shut();
   try {
-    for (const path of [`${REALM}/reset-password?token=x`, '/account/invitation?token=x']) {
+    const signIn = `${REALM}/protocol/openid-connect/auth?client_id=unknown&response_type=code`;
+    for (const path of [signIn, `${REALM}/reset-password?token=x`, '/account/invitation?token=x']) {
       const page = await ask(path, { language: 'de' });
       expect(page).toMatchObject({
         status: 503,

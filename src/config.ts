@@ -184,7 +184,7 @@ export const SETTINGS = {
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),
-    'Maximum number of requests with secrets per minute and client network (an IPv4 address or an IPv6 /64): POSTs to the token issuer, registrations, acceptances of invitations, checks of HTTP Basic passwords. 0 means unlimited.',
+    'Maximum number of requests that carry a secret, per minute for each client network (an IPv4 address or an IPv6 /64): POSTs to the token issuer, registrations, acceptances of invitations, checks of HTTP Basic passwords. 0 means unlimited.',
   ),
   PROXY_HOPS: setting(
     integer(0, 10).default(0),

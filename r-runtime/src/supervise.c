@@ -200,7 +200,7 @@ static void relay(struct run *r) {
 
 /*
  * The client gets the result of a run that exceeded no limit. After an interrupt at a limit, R may still send a result
- * that reports the interrupt. The client gets that result only if the runner has also reported that it is done.
+ * that reports the interrupt. The client gets that result only if the runner has also reported the end of the run.
  */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);

@@ -1,6 +1,6 @@
--- Returns an operation as JSON for the event DataPushCompleted (R-D7). Instants are ISO 8601 in UTC (R-A8). The JSON of
--- a shared operation, which is one row for several pushes, has `members`; when the event is delivered,
--- expand_push_operations replaces this JSON by one operation per push.
+-- Returns an operation as JSON for the event DataPushCompleted (R-D7). Instants are ISO 8601 in UTC (R-A8). A shared
+-- operation is one row for several pushes. Its JSON has `members`; when the event is delivered, expand_push_operations
+-- replaces it by one operation per push.
 create or replace function push_operation_event(operation push_operation) returns jsonb language sql stable as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'operationId', operation.label,

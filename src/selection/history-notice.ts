@@ -18,7 +18,7 @@ export const RAW_HEADER = 'Raw-From';
 const MAX_VARIABLES = 40;
 
 /** Describes the header HISTORY_HEADER to clients. */
-export const HISTORY_RULE = `Sent when a read of past states covers variables whose old versions were deleted. Lists, for each of these variables, the instant from which its states are complete, such as \`2026-03-01T00:00:00Z;variableId=12\`. The items are sorted by instant, latest first. At most ${MAX_VARIABLES} variables are named. If there are more, one further item at the end stands for the remaining variables, such as \`2026-01-01T00:00:00Z;others=3\`: it has the latest of their instants and, as the parameter \`others\`, their number.`;
+export const HISTORY_RULE = `Sent when a read of past states covers variables whose old versions were deleted. Lists, for each of these variables, the instant from which its states are complete, such as \`2026-03-01T00:00:00Z;variableId=12\`. The items are sorted by instant, latest first. At most ${MAX_VARIABLES} variables are named. If there are more, one last item stands for the remaining variables, such as \`2026-01-01T00:00:00Z;others=3\`: \`others\` is their number, and the instant is the latest of theirs.`;
 
 export const RAW_RULE = `Sent when a read covers dates at which retention has replaced points with rollups. Has the form of \`${HISTORY_HEADER}\` and lists, for each variable, the date from which all points are stored. The replaced points are missing from the answer. Aggregates include them through their rollups, except when the read selects by VersionTag or tags, or reads every version.`;
 

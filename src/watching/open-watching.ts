@@ -136,9 +136,9 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   const reading: WatchReading = {
     ...{ database: pool, dictionary },
     short: coalesceRuns<readonly BuiltMessage[] | undefined>(
-      openPermits('database connections that watches use for short reads', config.WATCH_POOL_SIZE - longCount),
+      openPermits('database connections for the short reads of watches', config.WATCH_POOL_SIZE - longCount),
     ),
-    long: openPermits('database connections that watches use for long reads', longCount),
+    long: openPermits('database connections for the long reads of watches', longCount),
     patienceMs: (workMs) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
   };
   return { reading, pool };

@@ -238,7 +238,7 @@ describe.concurrent('metrics: while a dependency is unavailable (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_push_waiting_bytes')).toBeUndefined();
     await databaseGate.open();
     await isBack('tidemark_outbox_events');
-    // The first checks may use connections of the pool that broke in the outage.
+    // The first checks may use pooled connections that broke in the outage.
     await eventually('the database to be reported as up', async () => (await dependency('database')) === 1);
   }, 60_000);
 });

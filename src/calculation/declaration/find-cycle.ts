@@ -5,10 +5,9 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 
-// Searches for a cycle through the variable $1. A variable may read its own past, so edges to itself do not count.
-// If there is no cycle, returns no rows. Otherwise, each row pairs a variable `id` with its `reader`: a variable
-// upstream of $1 that reads `id`. Without `offset 0`, the planner could build a hash table for each round of the
-// recursion.
+// Searches for a cycle through the variable $1. A variable may read its own past, so edges to itself do not count. If
+// there is no cycle, returns no rows. Otherwise, returns the edges upstream of $1: the variable `reader` reads the
+// variable `id`. `offset 0` keeps the planner from building a hash table for each round of the recursion.
 const READERS = `
   with recursive added (id) as materialized (
     select unnest($2::int[]) except select input_variable_id from variable_input where variable_id = $1 except select $1

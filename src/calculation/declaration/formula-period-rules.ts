@@ -56,8 +56,8 @@ function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micro
 }
 
 /**
- * @returns the part of a range that lies in a period. If the whole range lies outside the period, returns the date of
- *   the period that is nearest to the range (R-H1).
+ * @returns the part of a range that lies in a period. If the whole range lies outside the period, returns a range of
+ *   one date: the period's date nearest to the range (R-H1).
  */
 export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
   return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };

@@ -24,7 +24,8 @@ const forced = z.object({
 });
 const stopped = z.object({
   runIds: z.array(idSchema).meta({
-    description: 'Run ids, ascending: the id of each cancelled run and, for each removed request, the id of the run that records the removal.',
+    description:
+      'Run ids, ascending: the id of each cancelled run and, for each removed request, the id of the run that records the removal.',
   }),
 });
 const trigger = z.enum(RUN_TRIGGERS);

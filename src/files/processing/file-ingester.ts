@@ -23,7 +23,7 @@ import { findWaitingAccounts, type TakenFile } from './take-file.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
 /**
- * While files of several accounts are processed, the files of each account are parsed and written for at most this
+ * While files of several accounts are processed, parsing and writing the files of one account takes at most this
  * fraction of the elapsed time.
  */
 const CHUNK_SHARE = 0.4;

@@ -6,7 +6,10 @@ import { assertSignature } from '../upload/file-signature.ts';
 
 const START_BYTES = 8;
 
-/** An archive whose directory was checked. Its method `read` may throw FileRefusal. */
+/**
+ * An archive whose list of entries (the central directory of the ZIP file) was checked. Its method `read` may throw
+ * FileRefusal.
+ */
 export type XlsxArchive = ZipArchive;
 
 /**

@@ -24,7 +24,7 @@ export async function openDatabaseClock(database: Queryable, log: Log): Promise<
   const warn = throttle(WARN_INTERVAL_MS, (aheadMs: number) =>
     log.warn(
       { aheadMs },
-      'the clocks of this machine and of the database differ by aheadMs (negative: this machine is behind); webhooks use the database clock; correct the wrong clock',
+      'the clock of this machine differs from the clock of the database; the field aheadMs says by how many milliseconds this machine is ahead (negative: behind); webhooks use the database clock; correct the wrong clock',
     ),
   );
   const read = async (): Promise<void> => {

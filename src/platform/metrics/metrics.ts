@@ -38,13 +38,13 @@ type Values<Label extends string> = Readonly<Record<Label, string>>;
 
 export interface Metrics {
   /**
-   * The first call with a metric name creates the counter. Later calls with the same name return the same function as
-   * the first call. The function gives the series for a set of labels.
+   * Returns the function that gives the counter's series for a set of labels. The first call with a metric name creates
+   * the counter; later calls return the same function.
    */
   counter<Label extends string>(metric: MetricName<Label>): (labels: Values<Label>) => Count;
   /**
-   * The first call with a metric name creates the histogram. Later calls with the same name return the same function as
-   * the first call. The function gives the series for a set of labels.
+   * Returns the function that gives the histogram's series for a set of labels. The first call with a metric name
+   * creates the histogram; later calls return the same function.
    * @param buckets ascending upper bounds; default: durations from 1 ms to 30 s.
    */
   distribution<Label extends string>(

@@ -1,6 +1,6 @@
 /**
- * Plans a write: which rows to store, and at which dates rows may already be stored. Executes no SQL. If the dates of a
- * variable do not strictly ascend, settle-rows-rules.ts selects the rows to store.
+ * Plans a write: which rows to store, and at which dates the database possibly has rows already. Executes no SQL. If
+ * the dates of a variable do not strictly ascend, settle-rows-rules.ts selects the rows to store.
  */
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';

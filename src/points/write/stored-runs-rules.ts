@@ -37,7 +37,7 @@ export interface Runs {
  * groups.
  */
 export interface ChunkRuns {
-  /** Dates whose stored row in `point` the write deletes, because the variable is not versioned. */
+  /** Dates for which the write deletes the stored row in `point`, because the variable is not versioned. */
   readonly overwritten: Runs;
   /**
    * Dates whose rows in history (`point_version`) the write deletes, because the variable is no longer versioned. These

@@ -79,9 +79,9 @@ const surplus = (target: StatementTarget) => `
       else version.untagged_count + (run.version_tag_id = 0)::int end
   )`;
 
-// Deletes surplus versions. For each variable with surplus versions, returns the last instant at which one of these
-// versions was superseded. States of the variable at this instant or later have all their versions (R-F9). The returned
-// instant is null if the current write itself superseded one of these versions.
+// Deletes surplus versions. For each variable with deleted versions, returns the latest instant at which one of them
+// was superseded. The history of the variable is complete from this instant on (R-F9). The instant is null if the
+// current write itself superseded a deleted version.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date

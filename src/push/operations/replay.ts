@@ -23,7 +23,7 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
 }
 
 /**
- * Queues the batches of operations in the state Failed again. Also replays the oldest rejected elements, as many as fit
+ * Requeues the batches of operations whose state is Failed. Also replays the oldest rejected elements, as many as fit
  * into one push.
  * @returns the answer of a push; each `index` refers to the listing of rejected elements.
  * @throws {DomainError} conflict when some of the elements were replayed or deleted meanwhile.

@@ -16,8 +16,8 @@ export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 /**
  * Deletes a site, source or variable.
- * @param hard the job of a hard deletion, which also deletes everything below the resource. If null, the deletion is
- *   refused when the resource has children or a calculated variable reads the resource.
+ * @param hard the job of a hard deletion, which also deletes everything below the resource; null for a normal deletion,
+ *   which is refused when the resource has children or a calculated variable reads it.
  */
 export type Remove = (
   transaction: Transaction,

@@ -24,18 +24,18 @@ const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 
 /**
  * Members of a structure document. The JSON schemas for answers and for requests differ, so their ids differ too.
- * @param what suffix of the schema ids: '' for answers, 'Written' for requests.
+ * @param suffix end of each schema id: '' for answers, 'Written' for requests.
  */
-const documentOf = (what: '' | 'Written') => ({
+const documentOf = (suffix: '' | 'Written') => ({
   format: z.literal(FORMAT),
-  catalogues: z.array(z.object(ENTRY_SHAPE).meta({ id: `CatalogueRow${what}` })),
-  forms: z.array(z.object(FORM_ROW_SHAPE).meta({ id: `FormRow${what}` })),
-  sites: z.array(z.object(rowShape('sites')).meta({ id: `SiteRow${what}` })),
-  sources: z.array(z.object(rowShape('sources')).meta({ id: `SourceRow${what}` })),
-  variables: z.array(z.object(rowShape('variables')).meta({ id: `VariableRow${what}` })),
+  catalogues: z.array(z.object(ENTRY_SHAPE).meta({ id: `CatalogueRow${suffix}` })),
+  forms: z.array(z.object(FORM_ROW_SHAPE).meta({ id: `FormRow${suffix}` })),
+  sites: z.array(z.object(rowShape('sites')).meta({ id: `SiteRow${suffix}` })),
+  sources: z.array(z.object(rowShape('sources')).meta({ id: `SourceRow${suffix}` })),
+  variables: z.array(z.object(rowShape('variables')).meta({ id: `VariableRow${suffix}` })),
 });
 const description =
-  'Sites, sources and variables, identified by keys instead of ids. The key of a site is its `externalId`. The key of a source within its site is its `serialNumber`. The key of a variable within its source is its `mappingConfig`. If a site, source or variable has no value for that member, its key is its name. `catalogues` defines the units, types and features that the account added. `forms` defines the forms of the account.';
+  'Sites, sources and variables, identified by keys instead of ids. The key of a site is its `externalId`. The key of a source within its site is its `serialNumber`. The key of a variable within its source is its `mappingConfig`. A site, source or variable without a value for its key is identified by its name instead. `catalogues` defines the units, types and features that the account added. `forms` defines the forms of the account.';
 const structureDocument = z.object(documentOf('')).meta({ id: 'StructureDocument', description });
 
 const count = z.int().min(0);

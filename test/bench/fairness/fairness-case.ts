@@ -32,8 +32,8 @@ export interface FairnessRun<Load> {
   /** Runs one operation of account B. Resolves when its result is available; rejects when B is refused. */
   operation(): Promise<void>;
   /**
-   * Resolves when the service has released everything that the ended load used. Without `settle`, the bench does not
-   * wait.
+   * Resolves when the service has released everything that it used for the load that just ended. Without `settle`, the
+   * bench does not wait.
    */
   settle?(): Promise<void>;
 }

@@ -167,7 +167,7 @@ describe('calculator: accounts', () => {
     });
   });
 
-  test('a triggered run starts before at least half of the waiting background runs of its account (R-H5, R-A14)', async () => {
+  test('a triggered run overtakes at least half of the background runs that wait in its account (R-H5, R-A14)', async () => {
     start({ concurrency: 1 });
     const order: number[] = [];
     const note = async ({ id, ms }: { id: () => number; ms: number }) => {

@@ -309,7 +309,7 @@ describe('push: DataPushCompleted', () => {
     ]);
   });
 
-  it('is sent with the state Queued if an operation times out before it ends, and with the final state whenever an operation ends (R-D7)', async () => {
+  it('is sent with the state Queued when an operation takes longer than its time-out, and with the final state when an operation ends (R-D7)', async () => {
     await api.ingest();
     const [late, patient] = [newLabel(), newLabel()];
     await push(one(variableId), `?operationId=${late}&operationTimeoutSec=1`);

@@ -43,7 +43,7 @@ export interface World {
   spanOf(label: string): Span;
 }
 
-/** The `Span` of each named write. A write is named when its moment is a label. The label is the key of the `Span`. */
+/** The `Span` of each named write. A write is named if its `Moment` is a label; this label is the key. */
 export interface Spans {
   add(moment: Moment | undefined, span: Span): void;
   get(label: string): Span;

@@ -98,7 +98,7 @@ describe('write plan: date ranges in which the write looks for stored rows', () 
   });
 });
 
-it('write plan: rows that later rows supersede go to a buffer of their own (§9.2)', () => {
+it('write plan: superseded rows go to a buffer of their own (§9.2)', () => {
   expect(plan([[MARK, 0]]).earlier).toEqual([]);
   const { current, earlier } = plan([[MARK, 1], [MARK, 2]]); // biome-ignore format: short
   expect([current.length, earlier.length]).toEqual([1, 1]);

@@ -180,7 +180,7 @@ export const SETTINGS = {
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),
-    'Maximum number of requests of a user per minute, REST and gRPC together. All requests of a minute may be sent in one burst. A push counts as a tenth of a request, a small push often as a hundredth. 0 means unlimited.',
+    'Maximum number of requests of a user per minute, REST and gRPC together. All requests of a minute may be sent in one burst. A push counts as a tenth of a request or less. 0 means unlimited.',
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),

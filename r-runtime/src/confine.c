@@ -52,8 +52,8 @@ static int write_file(const char *path, const char *text) {
 }
 
 /*
- * Unshares the user namespace and the namespaces in `flags`. In the new user namespace, the uid and the gid of the
- * process are `inner_id`. An `inner_id` of 0 does not mean root: the process then keeps its uid and gid.
+ * Unshares the user namespace and the namespaces in `flags`. In the new user namespace, the process has `inner_id` as
+ * its uid and gid. If `inner_id` is 0, the process keeps its uid and gid; it does not become root.
  */
 struct stage_error make_user_namespace(int flags, unsigned inner_id) {
   char line[64];

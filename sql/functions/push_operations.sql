@@ -22,8 +22,8 @@ create or replace function push_member_label(label text, place int) returns text
 $$;
 
 -- Splits each shared operation (one row for several pushes) of a DataPushCompleted event into one operation per push.
--- If an operation of the event has the field `concerns`, each operation made from it gets the ids of the variables of
--- its push in this field.
+-- If an operation of the event has the field `concerns`, then `concerns` of each new operation holds the ids of the
+-- variables of its own push.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
@@ -93,10 +93,10 @@ create or replace function has_filtered_webhook(account_ids int[], type text) re
 $$;
 
 -- Returns null when has_filtered_webhook returns false. Otherwise, maps the id of each operation to a list with one
--- entry per push: the array of the push's variable ids. A row of a batch has 62 bytes, with the variable id at offset
--- 42 (src/points/copy-codec.ts). For a push of more than 10,000 rows that is alone in its batch, the array holds the
--- ids in push_batch.variables instead. If that batch was split off a larger batch (src/push/store/failed-batches.ts),
--- these ids include the variables of all pushes of the larger batch.
+-- entry per push: the array of the push's variable ids. The ids are read from the rows of the batch: a row has 62
+-- bytes, with the variable id at offset 42 (src/points/copy-codec.ts). For a push of more than 10,000 rows that is
+-- alone in its batch, the ids are taken from push_batch.variables; after a split of the batch
+-- (src/push/store/failed-batches.ts), they include variables of other pushes.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then

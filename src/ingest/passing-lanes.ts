@@ -23,7 +23,7 @@ export interface PassingLanes {
   open(accountId: number, write: Promise<unknown>): Promise<void>;
   /**
    * Starts no further write in the lanes, and waits for the writes that the lanes have started. Does not wait for the
-   * operation `write` of `open`.
+   * long write that was passed to `open`.
    */
   close(): Promise<void>;
 }

@@ -180,9 +180,8 @@ function markOf(salt: string, password: string): number {
 }
 
 /**
- * Forgets the user's wrong passwords and removes the user's lock on each single network. The lock on all unknown
- * networks together (described at the top of this file) stays. To remove that lock too, set the user's
- * `sign_in_locked_until` to null.
+ * Forgets the user's wrong passwords and ends the locks of the user's known networks. The common lock of all unknown
+ * networks (described at the top of this file) stays; to end it too, set the user's `sign_in_locked_until` to null.
  */
 export async function clearFailures(database: Queryable, userId: string): Promise<void> {
   await database.query(

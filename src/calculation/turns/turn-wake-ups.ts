@@ -7,8 +7,8 @@ import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 
 /**
- * Number of waiting turns, per account and urgency, up to which a calculator takes turns from Redis. Further turns stay
- * in Redis, where any calculator can take them.
+ * A calculator fetches turns from Redis only until it holds this many waiting turns per account and urgency. Further
+ * turns stay in Redis, where any calculator can fetch them.
  */
 const MAX_HELD = 64;
 

@@ -61,7 +61,7 @@ const FIND = `
   where lower(u.user_name) = lower($1)`;
 
 /**
- * Finds the source of a sign-in attempt: the user, and the number of wrong passwords for this user from `network`.
+ * Finds the user of a sign-in attempt, and the number of wrong passwords that `network` has sent for this user.
  * @returns undefined when no user has the name `userName`.
  */
 export async function findSource(

@@ -11,8 +11,8 @@ import { AGGREGATE } from './enumerations.ts';
 import { BUILT_IN_TYPES, type EntryCatalogue } from './list-types.ts';
 
 /**
- * First id of the entries that accounts add. Every built-in entry has a lower id. A resource may also have a type
- * number that is in no catalogue. Such a number is expected to be lower too, but no code checks that it is.
+ * First id of the catalogue entries that accounts add; every built-in entry has a lower id. A resource may have a type
+ * number without a catalogue entry. Such a number should be lower too, but no code checks it.
  */
 export const FIRST_OWN_ID = 1_000_000_000;
 

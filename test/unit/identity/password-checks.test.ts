@@ -21,7 +21,7 @@ function startChecks() {
 }
 
 describe('identity: password checks', () => {
-  it('a check waits for at most two checks of each other client network (R-B11, R-A14)', async () => {
+  it('a check waits for at most two checks from every other client network (R-B11, R-A14)', async () => {
     const { check, end, settle, running } = startChecks();
     const order: string[] = [];
     const work = Array.from({ length: 8 }, async () => order.push(await check('192.0.2.1')));

@@ -138,8 +138,8 @@ type ResentRow = Omit<Parameters<typeof toAnswer>[0], 'timeZones'> & { readonly 
 /**
  * Finds the operation that stored the first copy of a re-sent push (R-D7).
  * @param timeZones zones of the re-sent push. The answer needs them, and the operation does not store zones.
- * @returns the answer of the operation; undefined when no operation of the last 24 hours has `resendKey`. In that case,
- *   an older operation loses `resendKey`, so that a new operation can take it.
+ * @returns the answer of the operation; undefined when no operation of the last 24 hours has `resendKey`. Removes the
+ *   key from an older operation, so that a new operation can take it.
  */
 export async function findResent(
   queryable: Queryable,

@@ -48,7 +48,10 @@ interface ListQuery<Level extends string, Filter extends string> {
 export interface ListOptions<Level extends string, Filter extends string> {
   readonly query: ListQuery<Level, NoInfer<Filter>>;
   readonly levels: Levels<Level>;
-  /** For each query parameter with ids: builds the SQL condition from the placeholder of the ids (an `int[]`). */
+  /**
+   * For each HTTP query parameter that takes ids: a function that takes the SQL placeholder of these ids (an `int[]`)
+   * and returns the SQL condition.
+   */
   readonly filters: Readonly<Record<Filter, (parameter: string) => string>>;
   /** Resource that `Site{…}` of a customFilter refers to. The listing must join the table of this resource. */
   readonly site?: Resource;

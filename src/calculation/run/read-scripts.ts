@@ -21,7 +21,10 @@ list(
   Errors = unique(c(tidemark:::names_read(expressions), tidemark:::buckets_read(expressions)))
 )`;
 
-/** Matches a grouping from `READ`. `Day 3`: the top-level expression that begins in line 3 groups by day. */
+/**
+ * Matches a grouping in the output of `READ`. For example, `Day 3` means that the top-level expression that begins on
+ * line 3 groups by day.
+ */
 const BUCKET = /^(Hour|Day|Week|Month|Year) (\d+)$/;
 
 /**

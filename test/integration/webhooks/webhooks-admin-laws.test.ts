@@ -72,7 +72,7 @@ async function forget(...webhooks: readonly SeenWebhook[]): Promise<void> {
   for (const { id } of webhooks) await api.manager.delete(`/account/webhooks/${id}`);
 }
 
-it('webhooks: a POST of a GET response creates an equal webhook; a PUT of a GET response changes nothing (rulings part C, R-I1)', async () => {
+it('webhooks: the body of a GET response, sent back with POST, creates an identical webhook; sent back with PUT, it changes nothing (rulings part C, R-I1)', async () => {
   await fc.assert(
     fc.asyncProperty(webhook, fc.constantFrom('Light', 'Normal', 'Verbose'), async (members, level) => {
       const made = await createWebhook(api.manager, members);

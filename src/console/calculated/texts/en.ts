@@ -35,7 +35,7 @@ export const en = {
   windows: {
     label_one: '{{count}} input and the window it reads',
     label_other: '{{count, number}} inputs and the windows they read',
-    hint: 'The shaded areas are the windows: the dates of the inputs that a run would read if points from “Changed from” to “Changed to” had changed. The areas update when you edit the inputs, without running the script.',
+    hint: 'The shaded areas are the windows: the dates of each input that a run would read after a change of points between “Changed from” and “Changed to”. The areas follow your edits of the inputs; the script is not run.',
     open: 'open',
     latest: 'latest versions',
     points_one: '{{count}} point',

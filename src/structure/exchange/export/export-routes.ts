@@ -39,7 +39,7 @@ async function answerExport(c: Context<CallerEnv & RequestIdEnv>, services: Expo
   const { caller } = c.var;
   const source = services.reads.of(caller.accountId);
   const read = (transaction: Transaction) => readRows(services, transaction, caller, siteIds);
-  // Encodes each batch as soon as it is read, because the memory for reading ahead is limited by encoded size.
+  // Encodes each batch as soon as it is read, because the limit on reading ahead counts encoded bytes.
   const write = (signal: AbortSignal) =>
     format === 'json'
       ? writeJson(streamInSnapshot(source, (transaction) => mapBatches(read(transaction), encodeJson), signal))

@@ -1,6 +1,6 @@
 /**
  * Tests which answers are streamed, which are sent whole, and what is sent when an error occurs before the answer has
- * begun (R-G4). The integration tests of reading cover slow clients and clients that disconnect.
+ * begun (R-G4). The integration tests of the read routes cover slow clients and clients that disconnect.
  */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';

@@ -8,9 +8,9 @@
  *   varints     for each variable, by ascending id: the difference from the previous id, then the position
  *   4 bytes     CRC-32 of all bytes before it, little-endian
  *
- * The position AT_BEGINNING is the varint 0. Any other position is the varint (greatest VersionTimestamp -
- * VersionTimestamp of the position + 1), then the date of the position. The date infinity is 0. Any other date is 1 (in
- * or after 1970) or 2 (before 1970), then the distance from the start of 1970.
+ * The position AT_BEGINNING is the varint 0. Any other position is the varint 1 + (greatest VersionTimestamp -
+ * VersionTimestamp of the position), then the date of the position. The date infinity is 0. Any other date is 1 (in or
+ * after 1970) or 2 (before 1970), then the distance from the start of 1970.
  */
 import { crc32 } from 'node:zlib';
 import { MAX_INT4 } from '../platform/limits.ts';

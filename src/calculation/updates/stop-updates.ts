@@ -44,8 +44,8 @@ export async function stopUpdates(
   variableIds: readonly number[],
 ): Promise<readonly number[]> {
   const by = `stopped by ${caller.userName}; to calculate the values later, force an update over the dates of this run`;
-  // To avoid deadlocks, locks run records first and request records second. A calculator that returns a run to the
-  // queue locks them in the same order.
+  // To avoid deadlocks, this function locks the records of runs first and those of requests second. A calculator that
+  // returns a run to the queue uses the same order.
   const running = await transaction.query<EndedRun>(STOP_RUNS, [variableIds, by]);
   const waiting = await transaction.query<EndedRun>(REMOVE_REQUESTS, [variableIds, by]);
   const ended = [...running.rows, ...waiting.rows];

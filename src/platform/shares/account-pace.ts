@@ -26,8 +26,8 @@ const ACTIVE_MS = 1000;
 /** An account pauses only when its debt exceeds this credit, so that light work causes no pause. */
 const CREDIT_MS = 100;
 /**
- * Maximum debt of an account. This limits how long an account that has worked alone pauses when another account becomes
- * active.
+ * Maximum debt of an account. When another account becomes active, an account with a debt pauses; this maximum limits
+ * the pause.
  */
 const MAX_DEBT_MS = 1000;
 

@@ -21,8 +21,8 @@ const COUNT_BYTES = 2;
 const LENGTH_BYTES = 4;
 const VARIABLE_ID = HEAD_BYTES + COUNT_BYTES + LENGTH_BYTES;
 const TWO_32 = 2 ** 32;
-// The difference between the epochs 1970 and 2000, split for the high and the low 32 bits of a date. One double is not
-// exact enough: before 1714, the microseconds to 2000 exceed 2^53.
+// The difference between the epochs 1970 and 2000, split for the high and the low 32 bits of a date. A date is not
+// converted as one double: for dates before 1714, the microseconds to 2000 exceed 2^53.
 const EPOCH_HIGH = Math.floor(POSTGRES_EPOCH_MICROS / TWO_32);
 const EPOCH_LOW = POSTGRES_EPOCH_MICROS - EPOCH_HIGH * TWO_32;
 

@@ -127,8 +127,8 @@ export type HistoryCuts = Map<number, Micros>;
 
 /** For each set in `ChunkRuns`: the statements that handle its runs, in the order in which they are executed. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
-  // If the statement deletes any row, all variables of the statement's runs are added to `HistoryCuts`. Finding only
-  // the variables of the deleted rows would require a second lookup of each run.
+  // If the statement deletes any row, all variables of its runs of dates are added to `HistoryCuts`, even those that
+  // lost no row. To find out which of them lost rows, each run would have to be looked up a second time.
   overwritten: [{ table: 'point', statement: removeRuns, isCut: true }],
   exposed: [
     { table: 'point', statement: widenCut },

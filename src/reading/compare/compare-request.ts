@@ -55,8 +55,8 @@ const { locationOf } = COMPARE_QUERY;
 
 /**
  * Parses the query of a comparison (R-G6).
- * @returns the parsed request. Calling its function `in` throws invalid_input unless the query names exactly one
- *   variable, and a version for the left side.
+ * @returns the parsed request. Its method `in` throws invalid_input if the query names no variable or several
+ *   variables, or no version for the left side.
  * @throws {DomainError} invalid_input when a parameter is invalid.
  */
 export function parseCompareRequest(address: string): Zoned<CompareRequest> {

@@ -1,6 +1,6 @@
 /**
- * A hypertable like `point`. Benchmarks compare the speed of two writes: the service writes to `point`, and COPY writes
- * to this hypertable.
+ * A hypertable with the structure of `point`. Benchmarks compare the speed of the service's writes to `point` with the
+ * speed of COPY into this hypertable.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 

@@ -39,7 +39,7 @@ describe('accounts: two managers send concurrent requests', () => {
     ['delete each other', 'delete'],
     ['remove each other from the account', 'remove'],
   ] as const)(
-    'when both requests are to %s, one succeeds and the other is refused (R-B5, R-B8)',
+    'when both requests try to %s, one succeeds and the other is refused (R-B5, R-B8)',
     async (_aim, change) => {
       for (let round = 0; round < 5; round++) {
         const names = [`${change}-${round}-a`, `${change}-${round}-b`];

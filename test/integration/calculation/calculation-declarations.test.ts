@@ -241,7 +241,7 @@ describe('calculation: several formulas (R-H1)', () => {
     };
   };
 
-  test('each formula runs for the changed dates in its validity period, but reads its whole window (R-H1)', async () => {
+  test('each formula runs only for the changed dates in its validity period, but reads its whole window, also outside that period (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const jobs = await calculations.jobsFor(variableId, [NOON - 3 * HOUR, NOON + 3 * HOUR]);

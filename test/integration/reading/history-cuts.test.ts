@@ -144,7 +144,7 @@ describe('history: a history cut (the instant from which the states of a variabl
     });
   });
 
-  test('is at the last overwrite of an unversioned variable; a first write makes no cut (R-F9, R-F4)', async () => {
+  test('of an unversioned variable is the time of its last overwrite; the first write of a point makes no cut (R-F9, R-F4)', async () => {
     const variableId = await createVariable(manager, sourceId, { isVersioned: false });
     await push(variableId, 1);
     expect(await read(`variableId=${variableId}&asOf=${BEFORE_ALL}`)).toMatchObject({ historyFrom: null });

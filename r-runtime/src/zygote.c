@@ -174,9 +174,8 @@ static int fork_spares(struct zygote *z, struct spares *s, struct run_header *he
 }
 
 /*
- * Keeps a stock of supervisors that wait for a run. Returns in several processes, because each supervisor is forked
- * together with a runner.
- * @return 0 in each runner. In the zygote, returns only after an error; the value is then -1.
+ * Keeps a stock of supervisors that wait for a run. Each supervisor is forked together with a runner.
+ * @return 0 in each new runner; -1 in the zygote, after an error. The zygote does not return otherwise.
  */
 static int keep_spares(struct zygote *z, struct run_header *header) {
   static struct spares spares;

@@ -66,7 +66,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'while a long write of the account was running, an attempt to write other batches failed; unwritten batches stay queued and are retried, unless they are set aside',
+        'could not write further batches of the account beside a long write; they stay queued and are retried, unless they are set aside',
       );
       return undefined;
     } finally {

@@ -222,7 +222,7 @@ async function* readBuckets(
 }
 
 /**
- * Describes the variables of a statement for an error message: up to `MAX_NAMED` ids, or only the number of variables.
+ * Describes the variables of a statement for an error message. Lists their ids; above `MAX_NAMED`, only their number.
  */
 function nameVariables(ids: readonly number[]): string {
   if (ids.length === 1) return `variable ${ids[0]}`;

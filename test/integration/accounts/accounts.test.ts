@@ -198,7 +198,7 @@ describe('accounts: the signed-in user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('signing out everywhere revokes refresh tokens, and revokes access tokens that were issued before the clock second of the sign-out (R-B5)', async () => {
+  it('signing out everywhere revokes refresh tokens, and access tokens that are at least one second old (R-B5)', async () => {
     await addPerson(api, 'leaver');
     const leaver = await signInPerson(api, 'leaver');
     const request = async (form: Readonly<Record<string, string>>) => {

@@ -85,7 +85,7 @@ describe('http: lenient reading', () => {
     'sourcesFilter.SiteIds=N,N',
     'siteIds=N&siteIds=N',
     'siteIds=N&unknown=1',
-  ])('GET /sites?%s returns site N only (R-A3)', async (query) => {
+  ])('GET /sites?%s returns only the site with the id N (R-A3)', async (query) => {
     const answer = await api.manager.get<unknown[]>(`/sites?${query.replaceAll('N', String(ids.siteId))}`);
     expect(answer).toMatchObject({ status: 200, body: [{ id: ids.siteId }] });
     expect(answer.body).toHaveLength(1);

@@ -124,12 +124,14 @@ async function findWal(
   const { names, firstMissing } = followSegments(backup.startSegment, new Set(files.keys()), segmentBytes);
   const found = names.flatMap((name) => files.get(name) ?? []);
   const last = found.at(-1);
-  if (!last)
+  if (!last) {
+    const hasOlder = backups.some((other) => !isBefore(backup.restorableFrom, other.restorableFrom));
     throw new DomainError(
       'conflict',
-      `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; ` +
-        `add the segment, or restore an older backup by setting --to to a time earlier than ${backup.restorableFrom}`,
+      `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; add the segment` +
+        (hasOlder ? `, or restore an older backup with a --to before ${backup.restorableFrom}` : ''),
     );
+  }
   const { mtime } = await stat(last.path);
   const end = mtime.toISOString();
   const isCovered = until !== undefined && Date.parse(until) <= mtime.getTime();

@@ -23,14 +23,19 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(folder, path), text);
 }
 
-/** Writes a backup that ended at END and holds the first segment of its WAL. */
+/** Writes the backup `one`, which ended at END and holds the first segment of its WAL. */
 async function writeBackup(directory: string): Promise<void> {
-  const facts = { startSegment: FIRST, restorableFrom: END, postgresVersion: '17', timescaleVersion: '2' };
   const owner = { systemIdentifier: '1', timeline: 1, segmentBytes: 16 << 20 };
   await write(`${directory}/tidemark-backups.json`, JSON.stringify(owner));
-  await write(`${directory}/one/backup.json`, JSON.stringify(facts));
+  await writeFacts(directory, 'one', END);
   await write(`${directory}/one/cluster/postgresql.auto.conf`, '');
   await write(`${directory}/one/cluster/pg_wal/${FIRST}`, 'complete');
+}
+
+/** Describes a backup that begins with the segment FIRST. */
+async function writeFacts(directory: string, name: string, restorableFrom: string): Promise<void> {
+  const facts = { startSegment: FIRST, restorableFrom, postgresVersion: '17', timescaleVersion: '2' };
+  await write(`${directory}/${name}/backup.json`, JSON.stringify(facts));
 }
 
 test('backup: a complete segment in the backup is restored instead of the incomplete file of the same segment in the archive', async () => {
@@ -62,3 +67,20 @@ test.each([
     message: `WAL segment ${SECOND} is missing in ${join(directory, 'wal')}; add the segment${advice}`,
   });
 });
+
+test.each([
+  ['only', [], ''],
+  ['older', ['2026-02-01T00:00:00Z'], `, or restore an older backup with a --to before ${END}`],
+] as const)(
+  'backup: a restore of a backup without its first WAL segment advises an older backup only when one exists (folder %s)',
+  async (name, older, advice) => {
+    await writeBackup(name);
+    await rm(join(folder, name, 'one/cluster/pg_wal', FIRST));
+    for (const end of older) await writeFacts(name, 'before', end);
+    const directory = join(folder, name);
+    const request = { directory, target: join(folder, 'none'), until: undefined };
+    await expect(restoreBackup(programs, request)).rejects.toMatchObject({
+      message: `${directory} lacks WAL segment ${FIRST}, the first segment of backup one; add the segment${advice}`,
+    });
+  },
+);

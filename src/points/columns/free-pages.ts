@@ -4,6 +4,7 @@
  * - free space maps and visibility maps of this table and of the table with the compressed data (88 kB per chunk)
  */
 import type { Connection } from '../../platform/database/database.ts';
+import { LOCK_NOT_AVAILABLE } from './move-rows.ts';
 
 /** Shorter than `deadlock_timeout`: in a deadlock, the VACUUM gives up before PostgreSQL aborts a write. */
 const LIMIT = `set lock_timeout = '200ms'`;
@@ -34,9 +35,6 @@ const FIND_WASTEFUL = `
   where is_compressed and not is_partial and ($1::text is null or name = $1) and pg_relation_size(name::regclass) = 0
     and ((columns_bytes <= ${SMALL_BYTES} and map_bytes > 0)
          or exists (select from pg_index where indrelid = name::regclass and pg_relation_size(indexrelid) > 8192))`;
-
-/** SQLSTATE lock_not_available: the chunk is in use, and a later call frees its pages. */
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Frees pages of one chunk or all chunks; skips a chunk that is in use.

@@ -15,7 +15,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
-    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. One account may use at most half. A body that is alone in memory may use all.',
+    'Maximum number of bytes of push bodies in memory per process; further pushes get status 503. An account may use at most half, or more for a body that is the only one in memory.',
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),
@@ -106,7 +106,7 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum number of structure imports that one ingester processes at the same time. These imports belong to different accounts. Each import uses one database connection.',
+    'Maximum number of structure imports that an ingester processes at the same time, at most one per account. Each import uses one database connection.',
   ),
   STRUCTURE_IMPORT_RETENTION_DAYS: setting(
     integer(1, 3650).default(7),

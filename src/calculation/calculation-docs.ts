@@ -69,7 +69,7 @@ const notes = {
   signal: z.union([z.string(), z.int()]).nullable().exactOptional(),
   faultCause: z.enum(['run', 'sandbox']).exactOptional().meta({
     description:
-      '`run` when the sandbox ended during this run and no other run was in the sandbox; otherwise `sandbox`.',
+      'What caused the end of the sandbox: `run` if this run was the only one in the sandbox; otherwise `sandbox`.',
   }),
   scriptHash: z
     .string()

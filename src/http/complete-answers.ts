@@ -16,7 +16,7 @@ export const COMPRESSION_THRESHOLD_BYTES = 1024;
 const SYNC_BYTES = 32 << 10;
 /** Matches an `Accept-Encoding` that lists gzip without a quality value; `compress` handles the other headers. */
 const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:,|$)/i;
-/** This middleware does not compress an answer that has one of these headers. `compress` handles the answer instead. */
+/** An answer with one of these headers is passed on unchanged to the middleware `compress`. */
 const LEFT = ['content-encoding', 'transfer-encoding', 'etag', 'cache-control'] as const;
 
 const gzipInThread = promisify(gzip);

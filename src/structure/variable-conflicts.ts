@@ -69,7 +69,7 @@ export async function assertUniqueInSource(queryable: Queryable, written: Writte
 function describe({ id, name, sourceId, mappingConfig }: OtherVariable): string {
   const other = `variable ${id} (${JSON.stringify(name)}) of source ${sourceId}`;
   if (mappingConfig === null)
-    return `isDefault must be true for at most one variable of a source; it is true for ${other}`;
+    return `isDefault can be true for only one variable of a source; it is already true for ${other}`;
   return `mappingConfig must be unique within a source; ${JSON.stringify(mappingConfig)} is used by ${other}`;
 }
 

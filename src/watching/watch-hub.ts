@@ -21,7 +21,7 @@ export interface WatchHubOptions {
   readonly notifications: PointNotificationOptions;
   /** Pause between polls, which find changes whose notification was lost. */
   readonly pollMs: number;
-  /** A watch that has sent no message for this time sends its cursor. */
+  /** A watch sends its cursor when it has sent no message for this long. */
   readonly heartbeatMs: number;
   readonly limits: WatchLimits;
   readonly log: Log;

@@ -65,7 +65,7 @@ const RENEW = `
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Seals the secrets and headers of all webhooks with the first key of the vault. Skips values that this key has sealed.
+ * Seals the secrets and headers of all webhooks with the first key of the vault. Skips values that this key has already sealed.
  * @returns the number of examined webhooks and the number of changed webhooks.
  */
 export async function renewSecrets(

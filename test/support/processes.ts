@@ -26,7 +26,7 @@ export function descendantsOf(pid: number): readonly number[] {
 export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): number =>
   pids.filter((pid) => unless(ENDED, () => process.kill(pid, signal))).length;
 
-/** Error codes of a call that names a process that has ended. */
+/** Error codes of a system call about a process that has ended. */
 const ENDED = ['ESRCH', 'ENOENT'];
 /**
  * Error codes of a call that cannot read a file of a process: those of ENDED, EINVAL for the `mountinfo` of a zombie,

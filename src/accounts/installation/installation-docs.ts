@@ -7,8 +7,8 @@ import type { StoredAccount } from './installation-routes.ts';
 const count = z.int().min(0);
 const seconds = z.number().min(0);
 const account = { accountId: idSchema, accountName: z.string() };
-const RECENT_RUNS = 'Of the newest 20,000 runs, only those that ended in the last 24 hours are counted.';
-const RECENT_PUSHES = 'Of the newest 20,000 pushes, only those of the last 24 hours are counted.';
+const RECENT_RUNS = 'Counts runs that ended in the last 24 hours, at most the newest 20,000.';
+const RECENT_PUSHES = 'Counts pushes of the last 24 hours, at most the newest 20,000.';
 
 const shape = {
   roles: z

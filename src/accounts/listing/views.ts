@@ -1,7 +1,6 @@
 /**
- * Views (§4.3). A view is a saved filter for a list of users; a request chooses the view by `ViewId`. A view only
- * narrows the list, so every member of the account may create and use views. Only the owner of the view, a MANAGER or
- * an ADMIN may change or delete the view.
+ * Views (§4.3). A view is a saved filter. A request that lists users can apply a view by its `ViewId`. Every member of
+ * the account may create and use views. Only the owner of a view, a MANAGER or an ADMIN may change or delete it.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';

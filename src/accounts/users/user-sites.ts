@@ -30,7 +30,7 @@ export async function writeUserSites(
 }
 
 /**
- * Requires that every site belongs to the account and every source to its site (R-B9, R-C3).
+ * Requires that every site belongs to the account, and that every source belongs to the site that lists it (R-B9, R-C3).
  * @throws {DomainError} invalid_input for sites of other accounts, and for sources of other sites.
  */
 export async function assertSites(

@@ -186,7 +186,7 @@ function describeEmptiness({ returned, dropped, outside }: OutputCounts, period:
   if (returned === 0 || dropped + outside < returned) return [];
   if (outside > 0) {
     const rule =
-      'the date of each row must be within the validity of the formula, and in an `alignTo` period that the inputs cover completely';
+      'each date must be within the period in which the formula is valid, and in an `alignTo` period that the inputs cover completely';
     return [
       `nothing is stored: ${rule} (${describePeriod(period)}); rows that break this rule: ${outside} of ${returned}`,
     ];

@@ -125,8 +125,8 @@ export interface RunTiming {
 export type LimitName = 'wall_time' | 'cpu_time' | 'memory' | 'output_size' | 'processes';
 
 /**
- * Cause of a fault of the sandbox: `run` when the sandbox ended while the failed run was its only run; `sandbox` when
- * no script had begun or the sandbox had several runs.
+ * Cause of a fault of the sandbox: `run` when the sandbox ended while it executed only the failed run; otherwise
+ * `sandbox`.
  */
 export type FaultCause = 'run' | 'sandbox';
 

@@ -1,5 +1,5 @@
 /**
- * The page Operate shows administrators the state of the whole installation, across all accounts. It refreshes itself
+ * The page "Operate": shows administrators the state of the whole installation, across all accounts. Refreshes itself
  * while it is open.
  */
 import { Skeleton } from '@mantine/core';

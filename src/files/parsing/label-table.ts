@@ -64,7 +64,7 @@ export class LabelTable {
   get(id: number): LabelIds | Problem {
     const entry = this.#entries[id];
     const found = entry?.ids ?? entry?.problem;
-    if (!found) throw new Error(`combination ${id} of version and tags is unknown or not resolved`);
+    if (!found) throw new Error(`the combination of version and tags with number ${id} is unknown or not resolved`);
     return found;
   }
 

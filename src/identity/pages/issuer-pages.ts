@@ -61,7 +61,7 @@ function isSignIn({ prompt }: InteractionDetails): boolean {
 }
 
 /**
- * Answers the redirect at the end of a sign-in through the issuer's own client. With `code`, shows that the user is
+ * The page to which a browser returns after a sign-in for the issuer's own client. With `code`, shows that the user is
  * signed in. With `error`, shows that the page has expired. Without `code` and `error`, starts a sign-in.
  */
 function showSignedIn({ issuer }: PageContext, ctx: PageRequest): void {

@@ -34,8 +34,7 @@ export const patchSchema = z
     z.discriminatedUnion(
       'op',
       [valued('add'), valued('replace'), valued('test'), located('remove'), sourced('move'), sourced('copy')],
-      // This text is the error of an unknown `op`; zod reports it at the path of `op`. For an operation that is not an
-      // object, zod's own text is used.
+      // The message for an unknown `op`. When the operation is not an object, zod's own message is used.
       {
         error: ({ code }) =>
           code === 'invalid_union' ? 'must be add, remove, replace, move, copy or test' : undefined,

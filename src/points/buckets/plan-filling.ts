@@ -50,11 +50,10 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   }
   return {
     options: { fill, order: selection.order, steps, first, last },
-    // Reads one bucket beyond the page, because a gap at the end of the page may need the bucket after the gap. For the
-    // aggregates in `MAY_LACK_VALUES`, `previous` and `linear` also fill buckets without a value. Any number of such
-    // buckets may follow the page, so all buckets are read.
     pageOf: (aggregate) => {
+      // In the second case, many buckets without a value may follow the page. All buckets are read to find the next value.
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
+      // One bucket more, because filling a gap at the end of the page may need the bucket after the gap.
       return { limit: offset + limit + 1 };
     },
   };

@@ -1,6 +1,7 @@
 /**
  * Frees, by VACUUM FULL, the pages that compression leaves in a chunk:
- * - indexes of the emptied table of rows (57 bytes per current point, 89 per superseded version)
+ * - indexes of the table for uncompressed rows, which is empty after the compression (57 bytes per current point, 89 per
+ *   superseded version)
  * - free space maps and visibility maps of this table and of the table with the compressed data (88 kB per chunk)
  */
 import type { Connection } from '../../platform/database/database.ts';

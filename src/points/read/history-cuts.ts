@@ -48,8 +48,8 @@ export function openingOf(selection: PointSelection): readonly string[] {
 }
 
 /**
- * Takes the results of the statements of `openingOf`. If none of these statements looks for history cuts, the second
- * statement only sets an option of the planner, and its result is empty.
+ * Takes the results of the statements of `openingOf`. The second result is the history cuts, or empty when the read
+ * needs none.
  */
 export function toNotice(opened: OpenedRows): Notice {
   const [rolledUp, cuts] = opened as readonly [readonly RawBoundary[], readonly HistoryCut[]];

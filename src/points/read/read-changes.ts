@@ -3,9 +3,9 @@
  * variable take turns and assign increasing VersionTimestamps, so later versions are always after a follower's
  * position.
  *
- * VersionTimestamps have no index, so `findChanges` finds the changed dates of a write in two ways:
- * - A write that only appends stores one version per date, after the last date that the follower knows.
- * - Every other write records its dates (write/record-rewrites.ts).
+ * VersionTimestamps have no index. How `findChanges` finds the dates of a write depends on the write:
+ * - A write that only appended: all dates after the last date that the follower knows.
+ * - Any other write: the dates that the write recorded (write/record-rewrites.ts).
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';

@@ -119,9 +119,8 @@ interface RunStep {
 }
 
 /**
- * The variables whose past states may lack versions after a write (R-F9). Maps the id of each such variable to an
- * instant. States of the variable at this instant or later have all their versions; earlier states may lack versions.
- * Infinity: every state from before the write may lack versions.
+ * The variables of which a write removed versions, by variable id (R-F9). The value is an instant: earlier states of
+ * the variable may lack versions. Infinity: every state from before the write may lack versions.
  */
 export type HistoryCuts = Map<number, Micros>;
 
@@ -178,9 +177,9 @@ export async function supersedeStored(
 }
 
 /**
- * Deletes surplus versions from history: at each date in the set `limited` of a chunk, the oldest versions in excess of
- * the variable's version limit (R-F3). Call this function after the new rows of the write are inserted.
- * @param chunks the runs of dates of the write (stored-runs-rules.ts), by chunk number.
+ * Deletes the oldest versions in excess of the variable's version limit, for each date in a chunk's set `limited`
+ * (R-F3). Call this function after the new rows of the write are inserted.
+ * @param chunks by chunk number, the runs of dates that the write contains (stored-runs-rules.ts).
  * @param cuts the map that receives the variables whose earlier states become incomplete (R-F9).
  */
 export async function limitVersions(

@@ -59,10 +59,7 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 
 /**
  * Finds a zone by IANA or Windows name, in any letter case (R-C9).
- * @returns the IANA name to store; undefined for an unknown zone. An IANA name is returned unchanged if it is spelled
- *   as in the tz database and contains a lower-case letter, because the runtime's name for the zone can be outdated
- *   (Asia/Calcutta for Asia/Kolkata). For every other IANA name, including one all in capitals, the runtime's name is
- *   returned.
+ * @returns the IANA name to store; undefined for an unknown zone.
  */
 export function findTimeZone(name: string): string | undefined {
   // Intl also accepts offsets such as +01:00; R does not accept them.
@@ -70,6 +67,7 @@ export function findTimeZone(name: string): string | undefined {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
     if (timeZone.toLowerCase() === name.toLowerCase()) return timeZone;
+    // A well-spelled name is kept, because the runtime's name can be outdated (Asia/Calcutta for Asia/Kolkata).
     const isKept = WELL_SPELLED.test(name) && name !== name.toUpperCase();
     return isKept ? name : timeZone;
   } catch {

@@ -163,7 +163,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/structure/import/:id/rows', operationId: 'listImportedRows', tag, access: MANAGERS },
-    summary: 'List what an import does with each row',
+    summary: 'List the rows of an import and the action for each row',
     inPath,
     query: ROWS_QUERY,
     isListing: true,

@@ -89,7 +89,7 @@ export function planProbePause(attempt: number, { delaysSec, maxProbePauseMs }: 
 
 const MIN_REPEAT_MS = 60_000;
 const MAX_REPEAT_MS = 3_600_000;
-/** Maximum age of a webhook message at which an attempt is repeated after an internal error. */
+/** After an internal error, an attempt is repeated only when its webhook message is at most this old. */
 const MAX_REPEAT_AGE_MS = 86_400_000;
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Compares the durations of reads over a year of 15-minute points:
- * - the latest state: points with seven versions against points with one version
- * - points with seven versions: past states against the latest state
+ * - the latest state of points with seven versions, against the latest state of points with one version
+ * - past states of points with seven versions, against their latest state
  */
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';

@@ -73,8 +73,8 @@ describe('ingester: a batch that cannot be written', () => {
     const accountId = await addAccount(store.database, 'West');
     const variableId = await store.addVariable({ isVersioned: false });
     await acceptBatches(accountId, variableId, 3);
-    // Gives the second batch a wrong number of fields. Also changes the date of its reading, so no later batch replaces
-    // the reading.
+    // Gives the second batch a wrong number of fields. Also changes the date of its point, so no later batch replaces
+    // the point.
     const { rows: broken } = await store.database.query<{ id: number }>(
       `update push_batch set rows = set_byte(set_byte(rows, 1, 9), 13, 7)
        where id = (select id from push_batch where account_id = $1 order by place offset 1 limit 1)

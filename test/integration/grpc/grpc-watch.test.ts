@@ -162,7 +162,7 @@ describe('watch: a watch', () => {
     expect(valuesOf(await watcher.until(1))).toEqual([2000]);
   });
 
-  it('if the cursor lacks a variable, its earlier points are sent only when `fromBeginning` is set (R-J1)', async () => {
+  it('the stored points of a variable that is not in the cursor are sent only when `fromBeginning` is set (R-J1)', async () => {
     const [first, second] = [await addVariable(), await addVariable()];
     const watcher = watch({ variableIds: [first] });
     await watcher.begun();

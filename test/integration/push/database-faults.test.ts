@@ -233,8 +233,7 @@ async function fillFor(full: SmallDisk, durationMs: number): Promise<void> {
 /**
  * Fills the disk until a statement of the service fails. If the database server crashes instead, frees the disk and
  * tries again. The server crashes when the write-ahead log needs more space on the full disk. To make such crashes
- * rare, each attempt first starts a new segment of the log. A table then usually needs more space sooner than the log
- * does.
+ * rare, each attempt first starts a new segment of the log. A table then usually runs out of space before the log does.
  */
 async function fillUntilStatementFails({ fill, free, restarts }: SmallDisk): Promise<void> {
   const { database } = world;

@@ -156,7 +156,7 @@ describe('variable: isDefault selects the target of a push that names only the s
 
   it('a POST, a PUT or a move that would make a second default gets 409, and the error names the first default; of 6 concurrent POSTs of a default, exactly one succeeds', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager, { isDefault: true });
-    const message = `isDefault must be true for at most one variable of a source; it is true for variable ${variableId} ("Power") of source ${sourceId}`;
+    const message = `isDefault can be true for only one variable of a source; it is already true for variable ${variableId} ("Power") of source ${sourceId}`;
     const taken = { status: 409, body: { code: 'conflict', message, details: [{ path: '$.isDefault' }] } };
     const other = await createVariable(api.manager, sourceId);
     expect(await api.manager.post(`/variables/source/${sourceId}`, { isDefault: true })).toMatchObject(taken);

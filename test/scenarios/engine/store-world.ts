@@ -279,7 +279,7 @@ async function stampsAfter(
   return rows.map(({ stamp }) => stamp);
 }
 
-/** @param first the VersionTimestamp with which the write begins. Earlier VersionTimestamps are not changed. */
+/** @param first the lowest VersionTimestamp of the write. Lower VersionTimestamps are not changed. */
 async function moveStamps(transaction: Transaction, variableId: number, first: number, shift: number): Promise<void> {
   const values = [variableId, first, shift];
   const moved = (column: string) => `${column} + $3::int8 * interval '1 microsecond'`;

@@ -143,7 +143,7 @@ test('output: when rows are returned but none is stored, a warning is given; whe
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
   const period = { fromMicros: 9_000_000, untilMicros: 10_000_000 };
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), { ...OVERWRITTEN, period }).warnings).toEqual([
-    'nothing is stored: the date of each row must be within the validity of the formula, and in an `alignTo` period ' +
+    'nothing is stored: each date must be within the period in which the formula is valid, and in an `alignTo` period ' +
       'that the inputs cover completely (from 1970-01-01T00:00:09Z, before 1970-01-01T00:00:10Z); rows that break this rule: 1 of 2',
   ]);
   const open = { fromMicros: Number.NEGATIVE_INFINITY, untilMicros: 0 };

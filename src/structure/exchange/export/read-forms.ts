@@ -25,7 +25,8 @@ interface StoredForm {
 }
 
 /**
- * @param siteIds sites; only forms with values in the sites, their sources or their variables are read. Empty: all.
+ * @param siteIds reads only forms that have values for these sites, their sources or their variables. When the list is
+ *   empty, reads all forms.
  * @param names names of the catalogue entries that the account added, by entry id.
  */
 export async function readFormRows(

@@ -229,7 +229,7 @@ async function compareRows(run: Run, { name, resource: { table } }: Kind): Promi
 
 /** SQL that reports the rows that would give a source several default variables. */
 const SEVERAL_DEFAULTS = problem(`
-  select $1, given.place, 'isDefault must be true for at most one variable of a source; '
+  select $1, given.place, 'isDefault can be true for only one variable of a source; '
     || case when others.id is null then format('%s also sets isDefault for this source', given.other)
          else format('variable %s already is the default of this source: set its isDefault to false in the document',
            others.id) end

@@ -41,7 +41,7 @@ beforeAll(async () => {
 const hostile = (name: string, parts?: Partial<SandboxJob>) =>
   runBesideHonest(pool, () => runHostile(pool, name, parts));
 
-/** After each test, runs for the same and another variable must find no trace of the test's script (R-H7). */
+/** After each test, a run for the same variable and a run for another one must find no trace of the test's script (R-H7). */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
     const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });

@@ -237,8 +237,7 @@ const untilIdle = (zygote: number) =>
   });
 
 /**
- * Kills a supervisor that serves a run. The runner of such a supervisor is under seccomp; the runner of a spare
- * supervisor is not.
+ * Kills a supervisor that serves a run: a supervisor whose runner is under seccomp.
  */
 async function killServing(zygote: number): Promise<void> {
   const isServing = (supervisor: number) =>

@@ -261,7 +261,7 @@ describe('structure import: a document with problems', () => {
     [
       'two default variables of a source',
       { ...HOME, variables: ['v', 'w'].map((one) => ({ ...inS(one), isDefault: true })) },
-      /^\$\.variables\[0\] isDefault must be true for at most one .*; \$\.variables\[1\] also sets isDefault/,
+      /^\$\.variables\[0\] isDefault can be true for only one .*; \$\.variables\[1\] also sets isDefault/,
     ],
     [
       'a default variable of a source that has another default variable',

@@ -128,7 +128,7 @@ static struct stage_error mount_tmp(const struct run_header *h) {
  * channel.
  */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
-  /* First copies the descriptors to numbers from 64 on: dup2 could overwrite a descriptor that is still needed. */
+  /* Copies the descriptors to numbers from 64 on, so that the dup2 calls below do not overwrite one of them. */
   int request = fcntl(fds->request_fd, F_DUPFD_CLOEXEC, 64), text = fcntl(fds->text_fd, F_DUPFD_CLOEXEC, 64);
   int result = fcntl(fds->result_fd, F_DUPFD_CLOEXEC, 64), control = fcntl(fds->control_fd, F_DUPFD_CLOEXEC, 64);
   if (request < 0 || text < 0 || result < 0 || control < 0) FAIL(STAGE_DESCRIPTORS);

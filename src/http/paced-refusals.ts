@@ -36,7 +36,7 @@ const MAX_WAITING = 2000;
 // its refusals are delayed.
 const FLOODED_MS = 2 * MAX_DELAY_MS;
 
-/** Wraps a limiter. When `count` refuses several requests of the same key, it returns the refusals 10 ms apart. */
+/** Wraps a limiter, so that refusals of requests with the same key are returned 10 ms apart. */
 export function paceRefusals(limiter: RateLimiter): PacedLimiter {
   const refusals = openBoundedCache<string, Refused>(MAX_KEYS);
   let waiting = 0;

@@ -50,8 +50,7 @@ export interface AdminServices {
   /** @returns the first line of standard input, without the line end; an empty text when standard input is empty. */
   readonly readLine: () => Promise<string>;
   /**
-   * Sets a password that stays valid after the first sign-in. There is no such function where Keycloak administers
-   * passwords.
+   * Sets a password that stays valid after the first sign-in. Undefined when Keycloak administers the passwords.
    * @returns the reason why the password is refused; undefined when the password was set.
    */
   readonly setPassword: SetPassword | undefined;

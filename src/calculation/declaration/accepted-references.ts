@@ -60,8 +60,8 @@ export function referencesOf(saved: unknown): AcceptedReferences {
 }
 
 /**
- * @returns true when `given` equals the saved declaration and has no note. An equal declaration is not checked again,
- *   because newer rules could refuse the declaration.
+ * @returns true when `given` equals the saved declaration and has no note. The caller then skips the check of the
+ *   declaration, so that an unchanged declaration stays valid even when the rules have changed.
  */
 export function isSameDeclaration(saved: unknown, given: unknown): boolean {
   if (hasNote(given)) return false;

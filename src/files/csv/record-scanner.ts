@@ -1,7 +1,7 @@
 /**
  * Splits the bytes of a CSV into records (RFC 4180) incrementally. Reports a record with invalid quotes and resumes
- * with the next line, so that a stray quote rejects only one row. No library is used, because none has byte offsets,
- * bounded memory and recovery at the next row together (MEASUREMENTS.md).
+ * with the next line, so that a stray quote rejects only one row. No library was found that has all of these: byte
+ * offsets, bounded memory, and recovery at the next row (MEASUREMENTS.md).
  */
 import type { RowCells } from '../cells/row-cells.ts';
 

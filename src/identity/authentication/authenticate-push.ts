@@ -139,7 +139,7 @@ function setChallenge(c: Context, authorization: string | undefined): void {
 
 interface Exchanged {
   readonly verified: VerifiedToken;
-  /** Removes `verified` from the cache; undefined when `verified` comes from a new check of the password. */
+  /** Removes `verified` from the cache. Undefined when `verified` does not come from the cache. */
   readonly evict: (() => void) | undefined;
 }
 

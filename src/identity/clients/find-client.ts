@@ -1,4 +1,4 @@
-/** Reads registered clients and converts them to metadata of oidc-provider. */
+/** Reads registered clients and converts them to the client metadata that oidc-provider expects. */
 import type { AdapterPayload } from 'oidc-provider';
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';

@@ -82,7 +82,7 @@ interface ChangeRow {
 
 /**
  * Finds the variables that may have versions after a follower's positions (R-J1).
- * @param queryable the transaction of the later `readChanges`, because both functions must see the same snapshot.
+ * @param queryable transaction in which `readChanges` is called next. Both functions must see the same snapshot.
  * @param positions the follower's positions, by variable id.
  */
 export async function findChanges(

@@ -1,6 +1,6 @@
 /**
  * Removes from `point` each stored row whose date is written again. With versioning, the row moves to history, unless
- * the write stores the same date and VersionTag (R-F2). Also deletes replaced and surplus versions from history.
+ * the new row has the same VersionTag (R-F2). Also deletes replaced and surplus versions from history.
  * Each statement handles the runs of dates (stored-runs-rules.ts) of one chunk. `update … from` and `insert … on
  * conflict` would be slower.
  */

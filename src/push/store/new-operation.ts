@@ -28,7 +28,7 @@ export interface NewOperation {
   readonly members?: OperationMembers;
 }
 
-/** Arrays with one item for each push in the row. The items are in the order of the tuples. */
+/** Arrays with one item for each push in the row, in the order in which the pushes' readings stand in `tuples`. */
 export interface OperationMembers {
   readonly elements: readonly number[];
   readonly readings: readonly number[];

@@ -368,7 +368,7 @@ describe('calculation: schedules (R-H5)', () => {
     expect(fired.flat().filter((id) => id === variableId)).toEqual([variableId]);
   });
 
-  test('saving an unchanged schedule skips no instant; saving an empty schedule removes the schedule (R-H5)', async () => {
+  test('a schedule that is saved unchanged still starts its next run; a schedule that is saved empty is removed (R-H5)', async () => {
     const variableId = await addScheduled(scheduled('0 0 * * *'), '2026-07-01T12:00:00Z');
     await fireAt('2026-07-01T13:00:00Z');
     await calculations.save(variableId, scheduled('0 0 * * *'));

@@ -84,8 +84,7 @@ async function freePort(): Promise<number> {
 
 /** Runs commands. Throws when a command fails or writes to standard error. @returns standard output. */
 async function runIn(shell: string, commands: string): Promise<string> {
-  // A bash of shell level 1 whose input is a socket assumes that a remote shell daemon started it, and reads the bashrc
-  // of the machine.
+  // At SHLVL 1 with a socket as input, bash takes itself for a remote shell and reads the machine's bashrc.
   const env = { ...process.env, SHLVL: '2' };
   const { stdout, stderr } = await run(shell, ['-eu', '-c', commands], { cwd: directory, env });
   expect(stderr, shell).toBe('');

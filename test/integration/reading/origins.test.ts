@@ -81,7 +81,7 @@ describe('reading: the origins of versions', () => {
     expect(await originsOf(later)).toMatchObject([[{ kind: 'Push', operationId: 'early', isReplay: true }]]);
   });
 
-  it('an origin names the file that the version comes from, or the variable’s run during which the version was written', async () => {
+  it('the origin of a version is its file, or the run of the variable during which the version was written', async () => {
     const variableId = await newVariable();
     const fileId = await stack.upload('Mäy.csv', `variable_id,date,value\n${variableId},${DATE},1\n`);
     expect(await stack.ended(fileId)).toMatchObject({ state: 'Completed' });

@@ -40,9 +40,7 @@ export interface Cursor {
   readonly due: (mark: string) => void;
   /** Takes the next token and returns its text. If the token is a mark, throws an error about `what`. */
   readonly text: (what: string) => string;
-  /**
-   * Takes a word that `read` can parse, and returns the parsed value. Otherwise, throws `<what> must be <rule>, got …`.
-   */
+  /** Consumes a word and returns the value that `read` parsed. Throws `<what> must be <rule>, got …` for another word. */
   readonly word: <Value>(what: string, rule: string, read: (word: string) => Value | undefined) => Value;
   readonly skipLineEnds: () => void;
   readonly fail: (message: string) => never;

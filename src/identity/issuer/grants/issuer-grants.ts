@@ -170,8 +170,8 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
 }
 
 /**
- * Decides the user and the account of a token (R-B4). The account is the requested account, else `keptAccountId`, else
- * the choice of `findTokenUser`.
+ * Finds the user and the account for which a token is issued (R-B4). The account is the requested account, else
+ * `keptAccountId`, else the choice of `findTokenUser`.
  * @param keptAccountId account of the sign-in whose code or refresh token is used; undefined if neither is used.
  * @throws invalid_request when the requested account is not a number.
  * @throws invalid_grant when the user is unknown or locked, has no access to the account, or is in no account. With
@@ -203,7 +203,7 @@ export async function getHolder(
   return holder;
 }
 
-/** @param accountId undefined when the request names no account, and `getHolder` got no `keptAccountId`. */
+/** @param accountId undefined when neither the request nor `keptAccountId` names an account. */
 function noAccess({ role }: TokenUser, accountId: number | undefined): string {
   if (accountId !== undefined) return `Account ${accountId} does not exist, or the user has no access to it`;
   if (role === 'ADMIN')

@@ -44,7 +44,7 @@ const declarationSchema = jsonObjectSchema.meta({
   id: 'DocumentDeclaration',
   type: 'object',
   description:
-    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. An input can also name the source and the site of that variable, by the same members as a row of `variables`, such as `siteName`. By default, they are the source and the site of the calculated variable. An entry of `entities` reads a value of a form; it can name the source or the site of the form by the same members as an input.',
+    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. Without other members, the variable belongs to the source of the calculated variable. To name another source or site, add members of a row of `variables`, such as `siteName`. An entry of `entities`, which reads a value of a form, accepts the same members.',
 });
 
 /** Schemas of the rows that clients send. They accept member names in any letter case. */

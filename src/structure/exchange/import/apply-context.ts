@@ -1,4 +1,4 @@
-/** Types that the steps of planning and writing an import share. */
+/** Types that are used both to plan and to write an import. */
 import type { Caller } from '../../../identity/caller/caller.ts';
 import type { Declarations } from '../../structure-routes.ts';
 

@@ -22,8 +22,7 @@ create or replace function push_member_label(label text, place int) returns text
 $$;
 
 -- Splits each shared operation (one row for several pushes) of a DataPushCompleted event into one operation per push.
--- If an operation of the event has the field `concerns`, then `concerns` of each new operation holds the ids of the
--- variables of its own push.
+-- The field `concerns`, if present, is split as well: each new operation gets the variable ids of its own push.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),

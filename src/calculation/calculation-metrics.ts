@@ -31,7 +31,7 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   });
   const points = metrics.counter({
     name: 'tidemark_calculation_points_total',
-    help: 'Points that runs processed, by direction: read or stored.',
+    help: 'Points processed by runs, by direction: read or stored.',
     labels: ['direction'],
   });
   const [read, stored] = [points({ direction: 'read' }), points({ direction: 'stored' })];

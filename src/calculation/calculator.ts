@@ -69,7 +69,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const metrics = createCalculationMetrics(services.metrics);
   const perform = async (turn: Turn, signal: AbortSignal): Promise<void> => {
     await taker.takeMore(turn.accountId);
-    // Queues a preview again when `signal` aborted it. After a run, queues a turn for each request that is due.
+    // Queues what follows: an aborted preview once more, or, after a run, the turns that are due now.
     dispatcher.add(await performTurn(services, metrics, turn, signal));
   };
   const dispatcher = openDispatcher({ slots: settings.concurrency, perform, log });

@@ -59,7 +59,7 @@ export function repairAddress(address: string): string {
 }
 
 export interface PushQuery {
-  /** Label of the push; undefined when the client gave no label. */
+  /** The client's name for the push; undefined when the client gave none. */
   readonly operationId: string | undefined;
   readonly timeoutSec: number;
 }

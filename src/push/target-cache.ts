@@ -19,7 +19,7 @@ export interface ResolvedTargets {
 export interface TargetCache {
   /** @returns the cached targets of all elements; undefined when at least one target is not cached. */
   recall(caller: Caller, elements: readonly TargetIdentifiers[]): ResolvedTargets | undefined;
-  /** Finds the variables of elements. @param isFresh true to read the database, not the cache. */
+  /** Finds the variable that each element names. @param isFresh true to read the database, not the cache. */
   resolve(caller: Caller, elements: readonly TargetIdentifiers[], isFresh: boolean): Promise<ResolvedTargets>;
 }
 

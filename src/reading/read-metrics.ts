@@ -4,7 +4,7 @@ import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 export interface ReadMetrics {
   /** Counts what is read for answers: points, buckets, or the dates of a comparison. */
   readonly points: Count;
-  /** Counts the uncompressed bytes of answers. */
+  /** Counts the bytes of answers as they are before compression. */
   readonly bytes: Count;
   /**
    * Adds one to the number of open answers.

@@ -24,8 +24,8 @@ const FIND = `
 
 /**
  * White space around a mappingConfig is ignored.
- * @returns one line for each mappingConfig that several variables of a source share, followed by advice. When there is
- * no such mappingConfig, returns one line that states this.
+ * @returns one line for each mappingConfig that several variables of a source share, and a last line with advice. When
+ * there is no such mappingConfig, one line that states this.
  */
 export async function describeRepeatedMappings(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<RepeatedMapping>(FIND);

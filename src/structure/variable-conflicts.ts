@@ -22,8 +22,8 @@ export interface WrittenVariable {
   readonly isDefault?: unknown;
 }
 
-// Finds a variable of the same source that conflicts with the written variable. If the written variable was a default
-// of this source before the write, it does not conflict with another default, because older releases allowed several.
+// Finds a variable of the same source that conflicts with the written variable. Older releases allowed several default
+// variables, so a variable that was a default before the write does not conflict with another default.
 const FIND_OTHER = `
   with written as (
     select coalesce($2::int, stored.source_id) as source_id,

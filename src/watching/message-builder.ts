@@ -5,8 +5,8 @@ import type { ChangePosition } from '../points/read/read-changes.ts';
 import { partsOf, textBytesOf } from '../points/split-chunk.ts';
 
 /**
- * Points of a message. Watches that share a read share this object, so that each format is encoded only once
- * (`encodeOnce`).
+ * Points of a message. One read can serve several watches; all of them use this object, so that each format is encoded
+ * only once (`encodeOnce`).
  */
 export interface WatchedPoints {
   /** Chunks of one variable each; the points of a variable are in order of VersionTimestamp and date. */

@@ -52,7 +52,7 @@ export const filterSchema = lenientObject({
     values: z.array(textSchema).max(MAX_LIST).nullish(),
   })
     .refine(({ name, values }) => name || !values?.length, {
-      error: 'must have a name (Id, Username or BusinessId) when it has values',
+      error: 'has values but no `name`; set `name` to Id, Username or BusinessId',
     })
     .nullish(),
 });

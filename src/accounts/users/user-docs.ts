@@ -186,7 +186,7 @@ function claimOperations(): readonly Operation[] {
       ...{ method: 'delete', path: '/account/user/claims/remove', operationId: 'removeClaims', ...inBody },
       summary: 'Remove claims from users; the `userId` of each claim says which user',
       body: claimsWritten,
-      answers: [emptyAnswer('All claims were removed. A call that fails removes no claim.')],
+      answers: [emptyAnswer('All claims were removed.')],
     },
   ];
 }

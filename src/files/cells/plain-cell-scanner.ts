@@ -94,7 +94,7 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
   }
   const fractionDigits = point === end ? 0 : end - point - 1;
   const digits = end - first - (point === end ? 0 : 1);
-  // When the cell is empty, `bytes[start]` is the byte after the cell. If that byte is a dash, `digits` is -1.
+  // `digits` is -1 when an empty cell is followed by `-`, which was taken for its sign.
   if (digits <= 0 || digits > MAX_DIGITS) return Number.NaN;
   const value = mantissa / (POWERS_OF_TEN[fractionDigits] as number);
   return isNegative ? -value : value;

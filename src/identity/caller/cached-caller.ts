@@ -1,4 +1,4 @@
-/** Reads the caller of a bearer token from caches, so that a handler can answer most requests without waiting. */
+/** Finds the caller that a bearer token identifies, in caches only: most requests are answered without waiting. */
 import { BEARER } from '../authentication/authenticate.ts';
 import type { CachingTokenVerifier } from '../authentication/verified-token-cache.ts';
 import type { Scope } from '../issuer/grants/token-request-rules.ts';

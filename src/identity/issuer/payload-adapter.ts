@@ -78,7 +78,7 @@ async function writePayload(
 }
 
 /**
- * Finds the parameter to name in an error message, in front of STORABLE_RULE.
+ * Finds the parameter that an error message with STORABLE_RULE names.
  * @returns the first name in `params` whose value the database cannot store; if there is none, the word `parameters`.
  */
 function findUnstorable({ params = {} }: Pick<AdapterPayload, 'params'>): string {

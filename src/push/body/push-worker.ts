@@ -62,6 +62,7 @@ function answer(request: Exclude<PushRequest, { kind: 'forget' }>): PushReply {
 
 function get(id: number): ReadPush {
   const push = pushes.get(id);
-  if (!push) throw new Error(`push ${id} has not been read, or has already been forgotten`);
+  if (!push)
+    throw new Error(`this worker holds no push with number ${id}: it was not parsed here, or it was already removed`);
   return push;
 }

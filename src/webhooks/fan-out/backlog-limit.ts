@@ -33,7 +33,7 @@ interface Count {
 
 const MIN_AGE_MS = 2000;
 const MAX_AGE_MS = 30_000;
-/** Counting 100,000 messages takes PostgreSQL 12 to 44 ms, so the count of a longer backlog is cached for longer. */
+/** A count of 100,000 messages takes 12 to 44 ms, so the count of a longer backlog is cached for longer. */
 const AGE_MS_PER_MESSAGE = 0.3;
 const MAX_ADDED = 1000;
 /**

@@ -86,7 +86,7 @@ describe('points: the list of versions of a variable', () => {
     }
   });
 
-  test('reflects deleted points and purged versions (R-F7, R-F8, R-G5)', async () => {
+  test('omits deleted points and purged versions (R-F7, R-F8, R-G5)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     const admin = await api.signIn('versions-operator', 'ADMIN');
     await push(variableId, 'V1', ['2025-01-01', '2025-01-02', '2025-09-01']);

@@ -113,8 +113,8 @@ interface LargePush {
 }
 
 /**
- * Prepares a push of new dates that is large enough for a direct write. The variable is versioned, so that a second
- * write of the push would show: each point would then have an earlier version.
+ * Prepares a push of new dates that is large enough for a direct write. The variable is versioned, so that the test
+ * would detect a second write of the push by the additional versions.
  */
 async function preparePush(label: string): Promise<LargePush> {
   const variableId = await createVariable(api, sourceId, { isVersioned: true });

@@ -117,7 +117,7 @@ test.each([
   ['/account/user/accounts?SubscriptionId=x', 'SubscriptionId has no effect: accounts have no subscriptions'],
   ['/data?variableId=VARIABLE&aggregation=SUM', 'aggregation has no effect: the granularity is Raw'],
 ])(
-  'listings: the header Warning of the answer to GET %s says which parameter of the request has no effect',
+  'listings: the Warning header of the answer to GET %s names the parameter that has no effect',
   async (path, text) => {
     const address = path.replace('VARIABLE', ids.VARIABLE ?? '');
     expect((await api.manager.get(address)).headers.get('warning')).toBe(`299 tidemark "${text}"`);

@@ -105,8 +105,8 @@ describe('openapi: portability', () => {
     expect(pairs.filter((pair) => !pair.split(' ').some(isToldApart))).toEqual([]);
 
     /**
-     * Compares the two paths of a pair; `index` says which of the paths is `_path`. @returns true when `_path` has a
-     * fixed segment that a parameter of the other path rejects.
+     * @param index position of the path in the pair.
+     * @returns true when the path has a fixed segment that the parameter at this place in the other path does not allow.
      */
     function isToldApart(_path: string, index: number, [one = '', other = '']: readonly string[]): boolean {
       const [fixed, templated] = index === 0 ? [one, other] : [other, one];

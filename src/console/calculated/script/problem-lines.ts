@@ -56,8 +56,8 @@ export function othersOf(validation: Validation | undefined, formula: number) {
 }
 
 /**
- * @returns the line whose number is in `message`. For a message about an undeclared name, returns every line that
- * contains this name.
+ * @returns the line number that `message` contains. For a message about an undeclared name, returns the number of every
+ * line that contains this name.
  */
 function findLines(message: string, script: string): readonly number[] {
   const [, line] = LINE.exec(message) ?? [];

@@ -25,7 +25,7 @@ const TONES: Readonly<Record<Operation['state'], Tone>> = {
   Failed: 'bad',
 };
 const isOver = ({ state }: Operation) => state !== 'Queued' && state !== 'Processing';
-/** Base URL for requests about operations of pushes: the push API serves these requests. */
+/** Base URL of the push API. */
 const AT_PUSH = { baseUrl: settings.push };
 
 /** Shows the newest push that has the given label. */

@@ -144,8 +144,7 @@ function Numeric({ field, onChange }: NumericProps) {
         searchable
         clearable
         limit={100}
-        // The field is disabled until its options arrive. If a user clicked it earlier, its list would stay closed even
-        // after the options arrive.
+        // Without options, a click would not open the list, and the list would stay closed when the options arrive.
         disabled={units.length === 0}
         data={[...units]}
         value={field.unitId === '' ? null : field.unitId}

@@ -114,7 +114,7 @@ export const en = {
   },
   retention: {
     title: 'Retention',
-    of: 'A policy for this variable replaces the policy of the account.',
+    of: 'A policy saved here applies to this variable instead of the policy of the account.',
     none: 'No policy is saved: every point is kept.',
     noneVariable: 'This variable follows the policy of the account.',
     active: 'Active since {{date}}, saved by {{name}}.',

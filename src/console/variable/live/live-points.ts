@@ -48,8 +48,8 @@ export class LivePoints {
   }
 
   /**
-   * Turns the current newer generation into the older one, and starts an empty newer generation. Call `turn` before the
-   * chart reads its points again.
+   * Replaces the older generation by the newer one, and starts an empty newer generation. Call `turn` before the chart
+   * reads its points again.
    * @returns a function that drops the older generation. Call the returned function after the read.
    */
   turn(): () => void {

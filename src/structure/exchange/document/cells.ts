@@ -119,8 +119,8 @@ function readDefinitionCell(member: string, cell: unknown): unknown {
 }
 
 /**
- * @returns true when an empty cell keeps the value of the member: the member belongs to the key of the resource or of a
- * parent, or cannot be cleared.
+ * @returns true when an empty cell leaves the stored value unchanged: the member is part of a key of the resource or of
+ * a parent, or it cannot be cleared.
  */
 function isKept(kind: KindName, member: string): boolean {
   const { self, parents, keyField } = KINDS[kind];

@@ -15,9 +15,7 @@ export interface StagedRow {
   readonly site: KeyReference | undefined;
   readonly source: KeyReference | undefined;
   readonly self: KeyReference;
-  /**
-   * JSON object: the members of a row of `catalogues` or `forms`; for any other row, the values to store, by column.
-   */
+  /** JSON object with the values to store, by column. For a row of `catalogues` or `forms`: the members of the row. */
   readonly members: string;
   /**
    * JSON text of the row's declaration. The text `null` clears the stored declaration. Undefined when the row has no

@@ -1,6 +1,6 @@
 /**
  * Builds a command line that runs a command under an unprivileged id. Root first binds directories to mount points
- * below /mnt, because the id cannot reach all directories. bwrap cannot do so, because bwrap uses the rights of the id.
+ * below /mnt, because the id cannot reach all directories. Neither can bwrap, which has only the rights of the id.
  */
 
 const BIND_AND_DROP_PRIVILEGES = `

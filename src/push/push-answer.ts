@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { setDateZones } from '../platform/dates/date-zone-header.ts';
 
 export interface PushAnswer {
-  /** Label of the operation: `operationId` of the API. */
+  /** Label of the operation; the API calls it `operationId`. */
   readonly label: string;
   readonly accepted: { readonly elements: number; readonly readings: number };
   readonly rejected: readonly Rejection[];

@@ -59,7 +59,7 @@ export function repairAddress(address: string): string {
 }
 
 export interface PushQuery {
-  /** The client's name for the push; undefined when the client gave none. */
+  /** Label of the push, chosen by the client; undefined when the client chose none. */
   readonly operationId: string | undefined;
   readonly timeoutSec: number;
 }

@@ -74,8 +74,8 @@ export async function previewRetention(
       const chunkCounts = await countChunk(database, owner, rule, chunk, deadlineMs - performance.now());
       if (chunkCounts) counted.push([chunk, chunkCounts]);
     }
-    // `point` and `point_version` must be counted up to the same date. So if the time limit ends before all chunks that
-    // begin at `fromMicros` are counted, the counts end at `fromMicros`.
+    // `point` and `point_version` must be counted up to the same date. If the time runs out within this group of chunks,
+    // which all begin at `fromMicros`, the counts therefore leave out the whole group.
     if (counted.length < group.length) {
       [countedUntil, isComplete] = [fromMicros, false];
       break;

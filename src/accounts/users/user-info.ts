@@ -70,8 +70,8 @@ type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & {
 
 const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
 /**
- * SQL of the instant at which the last of the user's locks ends. A lock refuses sign-ins from one network after too
- * many wrong passwords (R-B11).
+ * SQL expression: the instant at which the last of the user's locks ends. A lock refuses sign-ins from one network
+ * after too many wrong passwords (R-B11).
  */
 const NETWORK_LOCK = '(select max(locked_until) from sign_in_source where user_id = u.id)';
 const ROLES = `jsonb_build_array(jsonb_build_object('id', u.role, 'name', u.role)) as roles`;

@@ -55,7 +55,7 @@ interface Answer {
 /**
  * Answers one task. Does nothing when another calculator has taken the task, or when the task was deleted. Stops the
  * task, without an error, when its client no longer waits (R-H9).
- * @throws the error that prevented the answer, or the reason of `signal`. In both cases, the task waits again.
+ * @throws the error that prevented the answer, or the reason of `signal`. In both cases, the task is back in its queue.
  */
 export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<void> {
   const { rows } = await services.database.query<{ variableId: number | null; task: PreviewTask }>(TAKE_TASK, [id]);

@@ -1,6 +1,6 @@
 /**
- * Finds the folders and control groups that killed calculators left behind. Each name contains the PID namespace and
- * the process id of its calculator, because containers can share the parent folder.
+ * Finds the folders and control groups of calculators that were killed. Each name contains the PID namespace and the
+ * process id of its calculator, because containers can share the parent folder.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readlinkSync } from 'node:fs';

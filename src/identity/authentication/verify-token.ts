@@ -30,8 +30,8 @@ export interface VerifiedToken {
   /** Claim `iat` in Unix seconds; undefined when absent. */
   readonly issuedSec?: number | undefined;
   /**
-   * Fingerprint of the password of a sign-in to the embedded issuer (R-B7). The claims are valid only while the user
-   * has this password. Undefined when the claims were read from a token.
+   * Fingerprint of the password that the embedded issuer checked (R-B7). The claims are valid only while the user has
+   * this password. Undefined when the claims were read from a token.
    */
   readonly passwordFingerprint?: string | undefined;
   /** Claim `account`; undefined when it is absent, null or an empty text. */

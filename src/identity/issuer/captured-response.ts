@@ -18,7 +18,7 @@ export async function captureResponse(handle: NodeHandler, request: IncomingMess
 }
 
 /**
- * Makes the `captureResponse` call that created `response` throw `error`.
+ * Lets the call of `captureResponse` that waits for `response` throw `error`.
  * @throws `error` immediately when `response` does not come from `captureResponse`.
  */
 export function failCapturedResponse(response: ServerResponse, error: unknown): void {

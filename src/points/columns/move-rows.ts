@@ -13,7 +13,7 @@ import { type Connection, inTransaction } from '../../platform/database/database
 const ROWS_OF_PAGE = 120;
 /** Pages per step. Writers of the chunk wait during a step (some tens of milliseconds); readers do not wait. */
 const PAGES_OF_STEP = 100;
-/** Rows are moved only if the table has more than about this many times the pages that its rows need. */
+/** Rows are moved only when the table's pages divided by the pages that its rows need exceed about this number. */
 const WORTHWHILE = 1.2;
 /**
  * Maximum number of rounds. A round may move rows to other pages near the end of the table, so another round may be

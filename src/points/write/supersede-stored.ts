@@ -95,8 +95,8 @@ const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
               then (extract(epoch from max(newer_timestamp)) * 1000000)::int8 end as "historyFromMicros"
   from surplus group by variable_id`;
 
-// Finds the first and last VersionTimestamp of the surplus versions. For a compressed chunk, they are parameters $11
-// and $12 of the statement `limit`. So TimescaleDB decompresses only the batches between these VersionTimestamps.
+// Finds the first and last VersionTimestamp of the surplus versions, which the statement `limit` gets as $11 and $12 for
+// a compressed chunk. TimescaleDB then decompresses only the batches between these VersionTimestamps.
 const surplusSpan = (target: StatementTarget) => `${surplus(target)}
   select min(version_timestamp)::text as "from", max(version_timestamp)::text as "to" from surplus`;
 

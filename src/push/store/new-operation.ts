@@ -4,7 +4,7 @@ import type { PushWarning, Rejection } from '../push-answer.ts';
 /** An operation to store: one push, or several plain pushes (plain-push.ts) that share a row of `push_operation`. */
 export interface NewOperation {
   readonly userId: string;
-  /** Label of the operation: `operationId` of the API. */
+  /** Label of the operation; the API calls it `operationId`. */
   readonly label: string;
   readonly requestId: string;
   readonly acceptedElements: number;

@@ -1,6 +1,6 @@
 /**
- * Tests the page `/docs`: the HTTP responses with its files, and the page in a real browser. With SCREENSHOTS=1 in the
- * environment, the tests write screenshots to `.local/screenshots`.
+ * Tests the page `/docs`, over HTTP and in a real browser. With SCREENSHOTS=1 in the environment, the tests write
+ * screenshots to `.local/screenshots`.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

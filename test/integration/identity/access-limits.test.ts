@@ -211,7 +211,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it("after one process accepted as many requests as a user's budget allows, another process accepts at most half of that number (R-B15)", async () => {
+  it("when one process has accepted all requests of a user's budget, another process accepts at most half as many (R-B15)", async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const limiters = [openRateLimiter(options), openRateLimiter(options)] as const;
     const [one, two] = limiters.map((limiter) => openUserBudget(paceRefusals(limiter), 20));

@@ -1,4 +1,4 @@
-/** When a read may need removed versions, its answer gives the instant from which states are complete (R-F9). */
+/** A read of a past state that may lack removed versions says since when past states are complete (R-F9). */
 import { once } from 'node:events';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

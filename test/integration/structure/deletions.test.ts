@@ -183,7 +183,7 @@ describe('deletion with `hardDelete` (R-C7)', () => {
     expect(rows).toEqual([]);
   });
 
-  it('a variable, or a source without variables, is deleted before the answer 204; the header `Location` names the job that records the deletion', async () => {
+  it('a variable, or a source without variables, is deleted before the answer is sent; the header `Location` names the job that records the deletion', async () => {
     const { sourceId, variableId } = await createStructure(api);
     for (const [path, kind] of [
       [`/sources/${sourceId}/variables/${variableId}`, 'Variable'],

@@ -3,10 +3,7 @@
  */
 import Papa from 'papaparse';
 
-/**
- * Maximum size of a workbook that is shown: the whole workbook is read into memory. A larger workbook can still be
- * sent.
- */
+/** Maximum size of a workbook that is previewed, because a preview reads the whole workbook into memory. */
 export const MAX_WORKBOOK_BYTES = 20 << 20;
 const DELIMITERS = [',', ';', '\t'];
 

@@ -67,7 +67,7 @@ export function toDocumentDeclaration(declaration: Members, home: Home, keys: Re
 
 /**
  * @param entityType the type's name, in any letter case, or the type's number (R-A3).
- * @returns true when a form (an entry of `entities`) with this type belongs to a source.
+ * @returns true when forms (entries of `entities`) with this type describe sources.
  */
 export function isSourceForm(entityType: unknown): boolean {
   return ['2', 'source'].includes(String(entityType).toLowerCase());

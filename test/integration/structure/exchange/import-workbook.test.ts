@@ -199,7 +199,7 @@ describe('structure import: forms', () => {
       { entityType: 'Site', name: 'unit', groups: [] },
     ];
     expect(await problemsOf({ forms })).toEqual([
-      '$.forms[0].name must be "Building", in the same letter case as in the account, because clientData is case-sensitive; got "building"',
+      '$.forms[0].name must be "Building", as the account spells it, got "building"; clientData is case-sensitive',
       '$.forms[1].groups is required, because the account has no form with this name yet',
       '$.forms[2].groups[0].fields[0].unitId must be the id or name of an entry that GET /units lists, got "nothing"; add the entry first',
       '$.forms[3].name names the same form as $.forms[2]',

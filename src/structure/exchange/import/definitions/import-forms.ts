@@ -87,7 +87,7 @@ function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined,
   if (found?.id !== undefined) {
     known.set(key, { ...found, place });
     if (found.name !== name) {
-      const message = `must be ${JSON.stringify(found.name)}, in the same letter case as in the account, because clientData is case-sensitive; got ${JSON.stringify(name)}`;
+      const message = `must be ${JSON.stringify(found.name)}, as the account spells it, got ${JSON.stringify(name)}; clientData is case-sensitive`;
       return fault('name', message);
     }
     const isSame = groups === undefined || isDeepStrictEqual(groups, found.groups);

@@ -64,7 +64,7 @@ export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
     open: (stored, accountId) => {
       const sealed = parse(stored);
       if (!sealed) return stored;
-      const refusal = `a stored secret of a webhook of account ${accountId} was changed, or belongs to another account`;
+      const refusal = `a stored webhook secret of account ${accountId} is damaged, or belongs to another account`;
       return decrypt(unwrap(sealed, accountId), sealed.text, owner(accountId), refusal).toString();
     },
     renew: (stored, accountId) => {

@@ -126,7 +126,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/user/signOut', operationId: 'signOutEverywhere', tag, access: ALL_USERS },
     summary: 'End every session of the caller',
     description:
-      'Ends the browser sessions of the caller and revokes all refresh tokens of the caller. Access tokens from before this call are refused too, except tokens from the same second.',
+      'Ends the browser sessions of the caller and revokes all refresh tokens of the caller. Access tokens are refused too if they are at least one second old.',
     answers: [emptyAnswer('Every session has ended.')],
   },
   {

@@ -133,8 +133,8 @@ export class FairQueue {
   }
 
   /**
-   * @returns true when more accounts need a slot than there are slots that are free or being given back. An account
-   *   needs a slot when it waits and holds less than its share.
+   * @returns true when the free slots, with those that are being given back, are too few for the accounts that need
+   *   one. An account needs a slot when it waits and holds less than its share.
    */
   isSqueezed(): boolean {
     let needed = 0;

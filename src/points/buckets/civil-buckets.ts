@@ -21,8 +21,8 @@ const DAYS_AFTER_MONDAY = 3;
 /**
  * Creates functions for the bucket starts of a zone (R-G1).
  * @param timeZoneId IANA zone.
- * @param startOfDay takes the midnight of a civil date, written as if the zone were UTC, and returns the first instant
- * of that date in the zone.
+ * @param startOfDay takes a civil date, as the instant of its midnight in UTC, and returns the first instant of this
+ *   date in the zone.
  * @returns functions that find bucket starts, in microseconds since 1970-01-01 UTC.
  */
 export function civilBuckets(

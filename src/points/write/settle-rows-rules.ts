@@ -31,8 +31,8 @@ export interface DateRows {
 }
 
 /**
- * Chooses the rows to store for one variable. If several rows of a date are stored, sets their VersionTimestamps (R-F1,
- * R-F2, R-F4).
+ * Chooses the rows to store for one variable. If it chooses several rows of a date, it also sets their
+ * VersionTimestamps (R-F1, R-F2, R-F4).
  * @param versionTimestamp VersionTimestamp of the first row of every date, in microseconds since 1970.
  */
 export function settleRows(

@@ -33,7 +33,7 @@ const RESERVED_MS = 1000;
 
 /**
  * Opens a semaphore that limits each account separately.
- * @param permitsPerAccount maximum number of webhooks and trial sends of one account at the same time.
+ * @param permitsPerAccount maximum number of deliveries and trial sends that run for one account at the same time.
  */
 export function openAccountSemaphore(
   permitsPerAccount: number,

@@ -102,7 +102,7 @@ describe('calculation: a chain of five variables', () => {
     const chain: number[] = [];
     for (let link = 0; link < CHAIN; link += 1)
       chain.push(await calculations.addCalculated(reader(chain.at(-1) ?? source)));
-    // Each run also triggers the next variable. This trigger is merged into the request that already waits.
+    // Each run also triggers the next variable. A forced run of that variable already waits, so the two are merged.
     await forceRuns(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
       // Tries to claim the variables in reverse order. Nevertheless, each variable must run only after its input.

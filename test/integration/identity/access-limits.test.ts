@@ -196,7 +196,7 @@ describe('identity: rate limits', () => {
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     try {
       await connected(one, two);
-      // Limiter `one` counts half of the 20 requests in Redis. Limiter `two` counts the other half in memory.
+      // Half of the budget of 20 is used in Redis, by 10 requests of cost 1, and half in memory, by 100 of cost 0.1.
       for (let count = 0; count < 10; count += 1) expect(await one.count('k', 20)).toBe(0);
       for (let count = 0; count < 100; count += 1) expect(two.countInMemory('k', 20, 0.1)).toBe(true);
       await eventually('the settlement', async () => (await one.count('k', 20)) > 0);

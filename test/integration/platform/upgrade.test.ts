@@ -243,9 +243,12 @@ describe('upgrade: points, pushes and files', () => {
       'd2',
       { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] },
     ],
-  ])('if a file %s was uploaded before the upgrade, its status is readable (R-E1)', async (_what, end, expected) => {
-    expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
-  });
+  ])(
+    'the status of a file that was uploaded before the upgrade is readable: a file %s (R-E1)',
+    async (_what, end, expected) => {
+      expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
+    },
+  );
 });
 
 describe('upgrade: webhooks', () => {

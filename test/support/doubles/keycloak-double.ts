@@ -35,8 +35,8 @@ export interface KeycloakDouble {
   /** User id, query and body of each call to execute-actions-email. */
   readonly actionMails: { readonly userId: string; readonly query: URLSearchParams; readonly actions: unknown }[];
   /**
-   * The calls that the double received, with a valid token, for the path `…/users` of the admin API and for the paths
-   * below it. Each entry is `METHOD /path`; the path is relative to `…/users`.
+   * Received calls with a valid token to `…/users` of the admin API and to paths below it. Each entry is
+   * `METHOD /path`; the path is relative to `…/users`.
    */
   readonly calls: string[];
   /** Makes the admin API refuse all tokens that the token endpoint has issued so far. */

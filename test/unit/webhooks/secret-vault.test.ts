@@ -14,7 +14,7 @@ describe('webhook secrets at rest', () => {
     expect(sealed).not.toContain('whsec_');
     expect(vault.seal(SECRET, 1)).not.toBe(sealed);
     expect(vault.open(sealed, 1)).toBe(SECRET);
-    expect(() => vault.open(sealed, 2)).toThrow('a stored secret of a webhook of account 2 was changed, or belongs to');
+    expect(() => vault.open(sealed, 2)).toThrow('a stored webhook secret of account 2 is damaged, or belongs to');
     expect(() => openSecretVault([NEW]).open(sealed, 1)).toThrow('WEBHOOK_KEYS must have the key "2026-10"');
     const refusal =
       'the key "2026-10" of WEBHOOK_KEYS cannot decrypt a secret of a webhook of account 1: the key with this id was replaced';

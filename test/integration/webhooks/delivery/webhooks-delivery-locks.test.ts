@@ -65,9 +65,8 @@ test.each(['Succeeded', 'Failed'] as const)(
     const claimed = await claimOne(id);
     const outcome = { state, request: REQUEST, durationMs: 1 };
     const ended = { claimed, outcome, next: { kind: 'end' }, pauseMs: 0, endedMs: performance.now() } as const;
-    // Each `hold` stands for a different concurrent transaction and takes the lock of that transaction. The three
-    // transactions are a fan-out that stores a message, a change of the webhook that is not yet committed, and a slow
-    // transaction that writes the outcome of the attempt.
+    // Each `hold` plays a concurrent transaction, and takes the lock that this transaction would take: a fan-out that
+    // stores a message, an uncommitted change of the webhook, and a slow write of the attempt's outcome.
     const fanOut = await hold('select from webhook where id = $1 for key share', id);
     const change = await hold(`update webhook set modified_date = now() where id = $1`, id);
     const slow = await hold('select from webhook_attempt where webhook_id = $1 for update', id);

@@ -87,7 +87,7 @@ export const trustedIssuers = z.string().transform((text, context) => {
   const { data, error } = issuers.safeParse(json);
   if (data) return data;
   const rule =
-    'must be a JSON array of objects with exactly the members issuer (a URL), jwksUri (a URL) and audience (a text that is not empty)';
+    'must be a JSON array of objects with exactly the members issuer (a URL), jwksUri (a URL) and audience (a non-empty string)';
   const fault =
     json === undefined ? 'the value is not JSON' : `${jsonPath('$', error?.issues[0]?.path ?? [])} is wrong`;
   context.addIssue({ code: 'custom', message: `${rule}; ${fault}` });

@@ -17,7 +17,7 @@ export interface UserBudget {
 
 /** Opens the request budgets of users. @param perMinute API_RATE_PER_MINUTE; 0 means no limit. */
 export function openUserBudget(limiter: PacedLimiter, perMinute: number): UserBudget {
-  const rule = `a user may make at most ${perMinute} requests per minute (a push counts as at most a tenth of a request)`;
+  const rule = `a user may make at most ${perMinute} requests per minute; ten pushes count as one request, or less`;
   if (perMinute === 0) return { rule, count: async () => 0, countInMemory: () => true, isFlooding: () => false };
   const keyOf = (userId: string): string => `user:${userId}`;
   return {

@@ -130,8 +130,7 @@ function requireUserId({ userId }: WrittenClaim, root: string): string {
 }
 
 /**
- * @throws {DomainError} invalid_input when a claim type does not begin with `datapusher.`. Only the routes that call
- *   this function refuse such a claim type.
+ * @throws {DomainError} invalid_input when a claim type does not begin with `datapusher.`.
  */
 function assertDataPusher(claims: readonly WrittenClaim[], pathOf: (index: number) => string): void {
   const problems = claims.flatMap(({ claimType }, index) =>

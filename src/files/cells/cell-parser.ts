@@ -29,7 +29,7 @@ export function parseFileNumber(text: string): number {
   const trimmed = text.trim();
   const value = Number(trimmed);
   if (!Number.isFinite(value)) return Number.NaN;
-  // `Number` also accepts an empty text, 0x1f, 0b1 and 0o7.
+  // Refuses an empty text, 0x1f, 0b1 and 0o7, all of which `Number` accepts.
   const second = trimmed.charCodeAt(1) | SPACE;
   const isOtherBase = trimmed.charCodeAt(0) === ZERO && (second === 0x78 || second === 0x62 || second === 0x6f);
   return isOtherBase || trimmed === '' ? Number.NaN : value;

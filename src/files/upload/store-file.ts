@@ -88,7 +88,7 @@ export async function storeFile(
 function assertTaken(bound: BudgetBound | undefined): void {
   if (!bound) return;
   const uploads = bound.of === 'total' ? 'all uploads' : `the uploads of this ${bound.of}`;
-  const message = `the file needs more memory, but ${uploads} already use ${showBytes(bound.held)}; try again later`;
+  const message = `too little memory is free for this file: ${uploads} use ${showBytes(bound.held)}; try again later`;
   throw new DomainError('queue_full', message);
 }
 

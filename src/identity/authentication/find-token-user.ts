@@ -29,9 +29,8 @@ interface TokenUserRow {
 }
 
 /**
- * Finds the user and the account of a token. If no account is requested, takes the active account, else the user's
- * first account (R-B4). The user must be a member of this account, except that an ADMIN may use every requested or
- * active account.
+ * Finds the user and the account of a token. If no account is requested, takes the account that the user has activated,
+ * else the user's first account (R-B4). Users who are not an ADMIN must be members of the account.
  * @param now the current time; a user whose lock ended by this time is not locked.
  * @returns undefined when the user does not exist.
  */

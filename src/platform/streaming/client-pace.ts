@@ -43,7 +43,7 @@ export function watchPace(
   let offeredBytes: number | undefined = 0;
   /**
    * Totals since the last check of the rate: the time, in milliseconds, for which bytes waited until the client took
-   * them, and the number of these bytes. Offers of an unknown number of bytes do not count.
+   * them, and the number of these bytes. Only bytes whose number is known count.
    */
   let waitedMs = 0;
   let takenBytes = 0;

@@ -32,8 +32,8 @@ const HEADERS = {
 /** The route `GET /data/watch` (R-J1). Mount it at `/data/watch`. */
 export function watchRoutes(services: WatchRouteServices): Hono<WatchEnv> {
   const write = openEventWriter(services.dictionary);
-  // After READ_MAX_SEC the watch ends with an event, which the client must read within `stallMs`. Clients need no
-  // minimum read rate, because a slow client occupies the memory of only one message.
+  // After READ_MAX_SEC the watch ends with an event, which the client must read within `stallMs`. There is no minimum
+  // read rate, because a slow client occupies the memory of only one message.
   const { readPace, log } = services;
   const pace = { stallMs: readPace.stallMs, minBytesPerSec: 0, maxMs: readPace.maxMs + readPace.stallMs };
   return new Hono<WatchEnv>().get('/', (c) => {

@@ -104,7 +104,7 @@ describe('files: memory for uploads', () => {
     expect(JSON.parse(refused.body)).toMatchObject({
       code: 'queue_full',
       message: expect.stringMatching(
-        /^the file needs more memory, but the uploads of this (account|user) already use \d+ bytes/,
+        /^too little memory is free for this file: the uploads of this (account|user) use \d+ bytes/,
       ),
     });
     const headers = { Authorization: `Bearer ${api.stranger.token}`, 'Content-Type': 'text/csv' };
@@ -124,7 +124,7 @@ describe('structure import: memory for documents', () => {
     expect(JSON.parse(refused.body)).toMatchObject({
       code: 'queue_full',
       message: expect.stringMatching(
-        /^the document needs more memory, but the uploads of this (account|user) already use \d+ bytes/,
+        /^too little memory is free for this document: the uploads of this (account|user) use \d+ bytes/,
       ),
     });
     expect((await api.stranger.post(IMPORT, {})).status).toBe(202);

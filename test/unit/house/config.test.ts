@@ -44,12 +44,12 @@ describe('config: settings from the environment (R-K1)', () => {
     [
       'TRUSTED_ISSUERS',
       '[{"issuer": "secret"}]',
-      'must be a JSON array of objects with exactly the members issuer (a URL), jwksUri (a URL) and audience (a text that is not empty); $[0].issuer is wrong',
+      'must be a JSON array of objects with exactly the members issuer (a URL), jwksUri (a URL) and audience (a non-empty string); $[0].issuer is wrong',
     ],
     [
       'TRUSTED_ISSUERS',
       'https://id.example.com',
-      'must be a JSON array of objects with exactly the members issuer (a URL), jwksUri (a URL) and audience (a text that is not empty); the value is not JSON',
+      'must be a JSON array of objects with exactly the members issuer (a URL), jwksUri (a URL) and audience (a non-empty string); the value is not JSON',
     ],
     ['REDIS_URL', 'http://:secret@host', 'must be a URL that starts with redis:// or rediss://'],
   ])('%s=%s is refused, and the error states the rule for the setting', (name, value, rule) => {

@@ -43,7 +43,7 @@ describe('http: rate limit of a user', () => {
     expect([first.status, first.headers.get('retry-after'), first.headers.get('connection')]).toEqual([429, '5', null]);
     expect(await first.json()).toMatchObject({
       message:
-        'a user may make at most 6000 requests per minute (a push counts as at most a tenth of a request); retry after 5 s',
+        'a user may make at most 6000 requests per minute; ten pushes count as one request, or less; retry after 5 s',
     });
     let refused = 0;
     const flood = Array.from({ length: 250 }, async () => {

@@ -7,7 +7,7 @@ import { isStorableText } from '../../../platform/database/storable-text.ts';
 
 export interface TextTable {
   readonly length: number;
-  /** @returns the text at an index; undefined beyond the table. */
+  /** @returns the text at an index; undefined when the table ends before it. */
   at(index: number): string | undefined;
 }
 

@@ -143,7 +143,7 @@ async function receiveImport(
 function assertTaken(bound: BudgetBound | undefined): void {
   if (!bound) return;
   const uploads = bound.of === 'total' ? 'all uploads of documents' : `the uploads of this ${bound.of}`;
-  const rule = `the document needs more memory, but ${uploads} already use ${showBytes(bound.held)}`;
+  const rule = `too little memory is free for this document: ${uploads} use ${showBytes(bound.held)}`;
   throw new DomainError('queue_full', `${rule}; try again later`);
 }
 

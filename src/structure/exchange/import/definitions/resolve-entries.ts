@@ -26,7 +26,7 @@ const FIND_NAMES = `
   select place, members ->> $3 as name from structure_import_row
   where import_id = $1 and kind = $2 and jsonb_typeof(members -> $3) = 'string' order by ordinal limit ${MAX_PROBLEMS}`;
 
-/** @returns the ids of the account's entries after the import, by name and by lower-case name. */
+/** @returns the ids that the account's entries will have when the import ends, by name and by lower-case name. */
 export async function readPlannedIds(
   transaction: Transaction,
   { id, accountId }: ImportRef,

@@ -240,7 +240,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_CONCURRENCY: setting(
     integer(2, 10_000).default(200),
-    'Maximum number of webhooks a deliverer sends to at the same time; one account gets at most a quarter of them, rounded up.',
+    'Maximum number of webhooks a deliverer sends to at the same time; for one account, at most a quarter of this number, rounded up.',
   ),
   WEBHOOK_PARALLEL: setting(integer(1, 100).default(8), 'Maximum number of concurrent requests to one webhook.'),
   WEBHOOK_RETRY_SEC: setting(

@@ -30,8 +30,7 @@ hint_series <- function(series) {
 expected_text <- "the last expression must be list(TimeSeries = data.frame(Dates, Values, ...), Errors = ...)"
 
 #' Splits a script's value into series and errors (R-H3).
-#' @param value the script's value, that is, the value of its last expression; a zoo, xts or ts object counts as the
-#'   TimeSeries.
+#' @param value the value of the script's last expression: a list, or a zoo, xts or ts object.
 #' @param max_points maximum number of rows.
 #' @return list(series = list(Dates, Values, Version, Tags), errors, warnings); Version and Tags are NULL when absent.
 #' @noRd

@@ -91,7 +91,7 @@ static int read_digit(char digit) {
   return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* @return -1 when `text` is not exactly 2 * `size` digits that write_hex can write, otherwise 0. */
+/* @return 0 when `text` is exactly 2 * `size` hexadecimal digits in the letter case of write_hex, otherwise -1. */
 int read_hex(const char *text, void *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) {
     int high = read_digit(text[2 * i]), low = high < 0 ? -1 : read_digit(text[2 * i + 1]);

@@ -50,7 +50,7 @@ const input = z.object({
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'The instant from which the states of the variable are complete. Present when the run may have missed points because versions were deleted.',
+      'Present when the run may have missed points because versions were deleted. States of the variable at this instant or later are complete.',
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:

@@ -115,7 +115,7 @@ export const READ_QUERY = declareQuery(
       'Raw',
     ),
     aggregation: enumerationParameter(
-      'Aggregate function of buckets. Default: the aggregate of each variable.',
+      'Aggregate function for the points of a bucket. Default: the function set at each variable.',
       AGGREGATE,
     ),
     fill: choiceParameter(

@@ -263,6 +263,6 @@ function ownOnly({ role, userId }: Caller): string | null {
 }
 
 function first<Row>([row]: readonly Row[]): Row {
-  if (!row) throw new Error('a query of the account health returned no row');
+  if (!row) throw new Error("a query for the account's health returned no row");
   return row;
 }

@@ -23,11 +23,11 @@ export interface InstallationServices {
   readonly measureStorage: () => Promise<readonly StoredPart[]>;
 }
 
-/** Minimum time in milliseconds between two measurements of storage. Only a request starts a measurement. */
+/** Milliseconds for which the measured disk usage is reused. The next request after this time measures it again. */
 const STORAGE_MAX_AGE_MS = 10 * 60_000;
 /**
- * Maximum time in milliseconds that a request waits for a measurement of storage. A longer measurement continues in the
- * background, for a later request.
+ * Maximum time in milliseconds that a request waits for a measurement of disk usage. A longer measurement continues in
+ * the background, for a later request.
  */
 const STORAGE_TIMEOUT_MS = 2000;
 const BACKLOG = { maxAgeMs: 2000, timeoutMs: 2500 } as const;

@@ -84,7 +84,7 @@ export async function findWaitingPreviews(database: Database): Promise<readonly 
   return (await database.query<Turn>(FIND_WAITING)).rows;
 }
 
-/** Aborts `signal` when the client no longer waits for the task. `stop` ends the checks. */
+/** Checks until `stop` whether the client still waits for the task. Aborts `signal` when it does not. */
 function watchClient(database: Database, id: number): { readonly signal: AbortSignal; stop(): void } {
   const gone = new AbortController();
   const timer = setInterval(async () => {

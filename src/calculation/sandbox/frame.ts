@@ -70,8 +70,8 @@ export function encodeRequest(job: SandboxJob): Buffer {
 }
 
 /**
- * Maximum number of files in a result. The runner keeps at most 20 (r-runtime/R/files.R), but a script can forge a
- * result.
+ * Maximum number of files in a result. It protects against a forged result: the runner itself keeps at most 20 files
+ * (r-runtime/R/files.R).
  */
 const MAX_FILES = 100;
 /**

@@ -1,6 +1,6 @@
 /**
- * OpenAPI operations of the embedded issuer's token endpoint and discovery (R-A9, R-B3); discovery lists the other
- * endpoints.
+ * OpenAPI operations of the embedded issuer (R-A9, R-B3): the token endpoint, and the discovery document, which lists
+ * all endpoints.
  */
 import { z } from 'zod';
 import { answersJson, OPEN, type Operation } from '../../platform/openapi/operation.ts';

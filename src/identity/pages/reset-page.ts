@@ -32,7 +32,7 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
 
-/** Minimum time until the answer is sent, in milliseconds. Queuing an email takes far less time. */
+/** Minimum time until the answer is sent, in milliseconds; far longer than it takes to queue an email. */
 const FORGOT_MIN_MS = 300;
 
 /**

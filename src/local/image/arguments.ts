@@ -82,8 +82,8 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  // The words after CMD must run without a shell, so podman gets them as a JSON array. The array omits CMD: if an array
-  // began with CMD, podman 4.3 would split the text of the array at the spaces.
+  // The words after CMD must run without a shell, so podman gets them as a JSON array. podman 4.3 would split an array
+  // that contains CMD at spaces.
   const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }

@@ -63,14 +63,14 @@ export function findProblems(
     ...['CapEff', 'CapPrm', 'CapBnd'].map((set) => [set, Number.parseInt(valuesOf(set)[0] ?? '', 16), 0] as const),
     ['NoNewPrivs', valuesOf('NoNewPrivs')[0], '1'],
     ['Seccomp', valuesOf('Seccomp')[0], '2'],
-    ['writable directories', valuesOf('writable').join(' '), ''],
+    ['the list of writable directories', valuesOf('writable').join(' '), ''],
     ['bytes of memory', valuesOf('memory')[0], String(toBytes(memory))],
     ['processes', valuesOf('pids')[0], String(pids)],
     ['processors', processorsOf(valuesOf('cpu')[0] ?? ''), Number(cpus)],
     ['gateway', valuesOf('gateways')[0] === '0' ? 'absent' : 'present', isInternal ? 'absent' : 'present'],
   ];
   return expected.flatMap(([what, got, wanted]) =>
-    got === wanted ? [] : [`${what} must be ${wanted === '' ? 'none' : wanted}, got ${got}`],
+    got === wanted ? [] : [`${what} must be ${wanted === '' ? 'empty' : wanted}, got ${got}`],
   );
 }
 

@@ -10,8 +10,8 @@ import { integerArrayLiteral } from './sql-literal.ts';
 const GROUP = 10_000;
 
 /**
- * Builds a statement that returns the rows of `perVariable` for each variable, in the order of the ids. The order holds
- * if `perVariable` has an order too: PostgreSQL then joins by a nested loop.
+ * Builds a statement that returns the rows of `perVariable` for each variable. If `perVariable` has an `order by`, the
+ * rows come in the order of the ids, because PostgreSQL then joins by a nested loop.
  * @param columns list of the columns to return, such as `wanted.date` or `variable.id`.
  * @param perVariable subquery for the rows of one variable, whose id is `variable.id`.
  */

@@ -8,8 +8,8 @@ import { createSource, createStructure, createVariable } from '../../support/fix
 import { type GatedTestApi, startGatedTestApi } from '../../support/services/start-api.ts';
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[47][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
-// Sends a push to the Hono app, because the handler of small pushes passes on every push with a query string. The app
-// ignores this time-out, because its value is not a number.
+// A query string that changes nothing: the time-out is ignored, because it is not a number. The handler of small pushes
+// hands every push with a query string over to the Hono app.
 const THROUGH_APP = '?operationTimeoutSec=no';
 
 let api: GatedTestApi;

@@ -1,6 +1,6 @@
 /**
  * Starts roles for tests of faulty networks. The roles reach the database and Redis through TCP proxies (tcp-gate.ts).
- * A calculated variable doubles an input variable. Each `GatedService` has its own database.
+ * A calculated variable returns twice the value of an input variable. Each `GatedService` has its own database.
  */
 import { openTcpGate, type TcpGate } from '../doubles/tcp-gate.ts';
 import { eventually } from '../eventually.ts';

@@ -44,7 +44,7 @@ describe('image:check: confinement seen from inside a container', () => {
     ['a capability', { CapEff: '0000000000200000' }, 'CapEff must be 0, got 2097152'],
     ['a way to gain privileges', { NoNewPrivs: '0' }, 'NoNewPrivs must be 1, got 0'],
     ['no system-call filter', { Seccomp: '0' }, 'Seccomp must be 2, got 0'],
-    ['a writable directory', { writable: '/app' }, 'writable directories must be none, got /app'],
+    ['a writable directory', { writable: '/app' }, 'the list of writable directories must be empty, got /app'],
     ['no memory limit', { memory: 'max' }, 'bytes of memory must be 4294967296, got max'],
     ['no limit of processes', { pids: 'max' }, 'processes must be 500, got max'],
     ['no processor limit', { cpu: 'max 100000' }, 'processors must be 2, got max 100000'],

@@ -94,7 +94,7 @@ export const en = {
     never: 'had no points',
     points_one: '{{count}} point',
     points_other: '{{count, number}} points',
-    brought: 'the origin is no longer kept',
+    brought: 'it is no longer known where the points came from',
     level: 'Level {{level}}: {{text}}',
     more: 'Further inputs are not shown.',
   },

@@ -28,7 +28,7 @@ type Columns = Record<string, Record<string, string>>;
 /**
  * Adds every row of the sheets `catalogues`, `forms`, `sites`, `sources` and `variables` to `batches`. A sheet such as
  * `variables 2` continues the sheet `variables`. Sheets with other names are ignored.
- * @returns the letter of each member's column, by sheet and member.
+ * @returns the letters of the columns, by sheet and name of the member, such as `timeZoneId`.
  * @throws {DocumentRefusal} wrong_format, encrypted, zip_bomb, damaged_file, too_large, empty_document.
  */
 export async function readWorkbookRows(

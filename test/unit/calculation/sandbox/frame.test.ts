@@ -126,7 +126,7 @@ describe('sandbox: result frames', () => {
     },
   );
 
-  test('more than 100 files are refused (R-H7)', () => {
+  test('a frame with more than 100 files is refused (R-H7)', () => {
     const frame = Buffer.concat([okFrame.subarray(0, okFrame.length - 4 - 4 - 8 - 4 - 3), int(101), Buffer.alloc(808)]);
     expect(() => decode(frame)).toThrow('a result must have at most 100 files, got 101');
   });

@@ -60,7 +60,10 @@ void reserve_fresh(void) {
   if (madvise((void *)begin, FRESH_BYTES, MADV_HUGEPAGE) == 0) fresh = (struct range){begin, FRESH_BYTES};
 }
 
-/* Allocates all free chunks of the size of R's pages. @return address above which no memory has been used yet. */
+/*
+ * Allocates blocks of the size of R's pages until none fits below the top of the heap.
+ * @return address above which no memory has been used yet.
+ */
 static uintptr_t fill_chunks(void) {
   const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
   for (uintptr_t chunk = 1; chunk != 0 && chunk < top;) chunk = (uintptr_t)malloc(R_PAGE_BYTES);

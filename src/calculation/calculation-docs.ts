@@ -54,7 +54,7 @@ const input = z.object({
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:
-      'The date from which all points of the variable are stored. Present when retention has replaced earlier points of the window with rollups.',
+      'Present when retention has replaced points of the window with rollups. Points at this date or later have not been replaced.',
   }),
 }) satisfies z.ZodType<InputRecord>;
 const lines = z.array(z.string());

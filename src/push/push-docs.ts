@@ -40,7 +40,7 @@ const warning = z
   .meta({
     id: 'PushWarning',
     description:
-      '`ambiguous_local_date`, `skipped_local_date`: a clock change makes a local date ambiguous or skips it. `nothing_accepted`: every element was rejected. `rolled_up_date`: readings were not written, because their dates are rolled up.',
+      '`ambiguous_local_date`, `skipped_local_date`: a clock change makes a local date ambiguous or skips it. `nothing_accepted`: every element was rejected. `rolled_up_date`: readings were not written, because retention has replaced the points of that time with rollups.',
   }) satisfies z.ZodType<PushWarning>;
 const outcome = {
   operationId: z.string().meta({ description: 'The label.' }),

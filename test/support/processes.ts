@@ -1,5 +1,5 @@
 /**
- * Processes as /proc shows them. A process may end between two reads. For a process that has ended, the functions
+ * Reads what /proc shows of processes. A process may end between two reads. For a process that has ended, the functions
  * therefore return an empty string or list, or skip the process.
  */
 import { readFileSync } from 'node:fs';

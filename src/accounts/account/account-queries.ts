@@ -23,7 +23,8 @@ const maskNames = choicesParameter(
 );
 
 /**
- * Query parameter: names of JSON members of the account, in display order; undefined when the request gives no name.
+ * Query parameter: names of the account's properties, in the order of `ACCOUNT_MEMBERS`; undefined when the request
+ * gives no name.
  */
 const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {
   ...maskNames,

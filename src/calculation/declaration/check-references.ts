@@ -53,8 +53,8 @@ export async function findReferenceProblems(
 }
 
 /**
- * Does the same as `findReferenceProblems`, but with the result of an earlier `findVisible`. This result may cover
- * further formulas.
+ * Does the same as `findReferenceProblems`, but with the result of an earlier `findVisible`.
+ * @param visible may cover more formulas than `formulas`.
  */
 export async function findProblemsOf(
   queryable: Queryable,

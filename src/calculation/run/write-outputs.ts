@@ -25,7 +25,7 @@ export interface WrittenOutputs {
    * variable was deleted.
    */
   readonly ranges: readonly WrittenRange[];
-  /** Warnings about points that were not stored because their dates were already rolled up. */
+  /** Warnings about points that were not stored because retention has replaced the points of that time with rollups. */
   readonly warnings: readonly string[];
   /** Undefined when nothing was stored. */
   readonly versions: WrittenVersions | undefined;

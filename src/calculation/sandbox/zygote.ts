@@ -20,7 +20,7 @@ const CHECK_INTERVAL_MS = 500;
 /** A zygote is replaced after this many checks without a heartbeat. */
 const SILENT_CHECKS = 4;
 /**
- * Default pause before a standby starts. There is no pause, because only a standby that runs can replace a stuck zygote
+ * Default pause before a standby starts. It is 0, because only a standby that already runs can replace a stuck zygote
  * immediately.
  */
 const STANDBY_DELAY_MS = 0;

@@ -49,7 +49,7 @@ export class SheetRow implements SheetCells {
     return column >= 0 && column < MAX_COLUMNS && (this.#wanted === undefined || this.#wanted[column] === 1);
   }
 
-  /** Starts a row with every cell empty. @param bytes the buffer that offsets refer to. */
+  /** Starts a row with every cell empty. @param bytes the buffer in which the positions of the cells are counted. */
   begin(bytes: Buffer): void {
     this.bytes = bytes;
     for (let column = 0; column < this.kinds.length; column += 1) this.#put(column, KIND.empty, 0, 0);

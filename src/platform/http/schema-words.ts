@@ -20,8 +20,8 @@ const UNITS: Readonly<Record<string, readonly [one: string, many: string]>> = {
 };
 
 /**
- * @returns the error message without the path at its start, such as `must be a number, got null`; undefined when the
- *   text of zod is kept (R-A5).
+ * @returns an error message such as `must be a number, got null`; undefined for an issue that keeps the message of zod
+ *   (R-A5).
  */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'too_small') return describeLimit(issue.origin, 'at least', issue.minimum);

@@ -1,6 +1,6 @@
 /**
- * Enforces `PaceLimits` on the client of a streamed REST or gRPC answer (R-A14). Time during which no bytes wait for
- * the client counts only towards `maxMs`.
+ * Enforces `PaceLimits` on the client of a streamed REST or gRPC answer (R-A14). While no bytes wait for the client,
+ * only the time for `maxMs` runs.
  */
 
 export interface PaceLimits {

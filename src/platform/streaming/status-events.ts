@@ -21,8 +21,8 @@ export interface Followed<Status> {
 }
 
 /**
- * Answers with the event `progress` for the current state and after changes, and with `end` for a final state. When the
- * work is deleted, the stream ends without `end`.
+ * Sends the event `progress` now and after each change, and the event `end` when the state is final. When the work is
+ * deleted, the stream ends without `end`.
  * @throws {DomainError} rate_limited and dependency_unavailable from `StatusWatch.follow`.
  */
 export function answerEvents<Status extends object>(

@@ -236,7 +236,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('sample data: if R returns no data, the error names the size limit; if no formula is valid for the requested dates, the error names these dates (R-H9)', async () => {
+  test('sample data: when R returns none, the error suggests a shorter period; when no formula is valid, the error names the dates (R-H9)', async () => {
     start();
     const { signal } = new AbortController();
     const variableId = await addVariable(store.accountId);

@@ -206,8 +206,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
       }
     }
     await expect(ingest(undefined, { parse: failingAfterOne })).rejects.toThrow('later');
-    // Starts at 2: storing the chunk reset the count of failed attempts, and the attempt that failed with the error
-    // `later` was the first one after that.
+    // The failed attempts are counted since the last stored chunk. The error `later` was the first.
     for (let count = 2; count < 10; count += 1) await expect(ingest(undefined, bug)).rejects.toThrow('a bug');
     expect(await stack.status(fileId)).toMatchObject({ state: 'Processing' });
     await ingest(undefined, bug);

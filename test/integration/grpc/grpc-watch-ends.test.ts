@@ -306,7 +306,7 @@ describe('watch: an open watch', () => {
     const variableId = await findMany();
     const holder = await api.database.connect();
     try {
-      // While the table `point` is locked, no query of points can end by itself.
+      // While the table `point` is locked, every query of points waits until it is cancelled.
       await holder.query(`${BEGIN_HOLDING}; lock table point in access exclusive mode`);
       const watcher = watch({ variableIds: [variableId], fromBeginning: true });
       const findWaiting = async () => (await openReads()).find(({ waitsForTable }) => waitsForTable)?.pid;

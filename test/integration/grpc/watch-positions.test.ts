@@ -1,6 +1,6 @@
 /**
  * A watch that resumes at any position misses no stored point and repeats none (R-J1). Between the reads, random events
- * change the points, the rewrite records and the clock.
+ * change the clock, the points and the records of rewrites.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -49,7 +49,7 @@ const createForm = async (entityType?: string) => {
 const filled = ({ name }: Form, values: object) => ({ clientData: { [name]: { Technical: values } } });
 
 describe('forms: a definition', () => {
-  it('can be created, found, used and read by the requests of a shipped .NET client', async () => {
+  it('the requests of a shipped .NET client create, find, use and read it', async () => {
     const form = {
       ...{ Name: 'SOURCE_FORM', EntityType: 'source' },
       Groups: [

@@ -10,7 +10,7 @@ function summaryOf(...batches: readonly (readonly [left: readonly number[], righ
 }
 
 describe('reading: the summary of two versions (R-G6)', () => {
-  test('counts changed, added and removed dates, and averages the absolute differences', () => {
+  test('has the numbers of changed, added and removed dates, and the mean of the absolute differences', () => {
     expect(
       summaryOf([
         [1, 2, 3, NONE, 5, NONE],

@@ -70,7 +70,7 @@ export function CorrectionTable({ rows, timeZone, onEdit }: CorrectionTableProps
 
 type ValueBoxProps = Row & { readonly label: string; readonly onEdit: CorrectionTableProps['onEdit'] };
 
-/** Input box for the new value of a date. The value is applied on blur or Enter; an empty box removes the edit. */
+/** Input box for the new value of a point. The value is applied on blur or Enter; an empty box removes the edit. */
 function ValueBox({ seconds, after, label, onEdit }: ValueBoxProps) {
   const { t } = useTranslation('variable');
   const take = (box: HTMLInputElement) => {

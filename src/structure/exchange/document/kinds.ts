@@ -121,7 +121,10 @@ export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key):
   };
 }
 
-/** SQL expression for the key of a stored resource: `=` and the identifier; without an identifier, `~` and the name. */
+/**
+ * SQL expression for the key of a stored resource. The key is a text: `=` followed by the identifier, or `~` followed
+ * by the name when there is no identifier.
+ */
 export function keyExpression({ resource, keyField }: Kind, alias: string = resource.table): string {
   const own = `${alias}.${resource.fields[keyField]?.column}`;
   return `case when ${own} ~ '[^[:space:]]' then '=' || ${own} else '~' || ${alias}.name end`;

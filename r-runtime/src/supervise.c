@@ -265,7 +265,7 @@ static void reap(struct run *r, struct trailer *t) {
     t->limit = LIMIT_CPU;
 }
 
-/* Reads the resource usage of a runner that is done, without waiting 5 ms for the runner's exit. */
+/* Reads the resource usage of a runner that is done but has not exited; its exit would take 5 ms more. */
 static void describe_done(struct run *r, struct trailer *t) {
   struct timespec cpu = {0};
   clockid_t clock;

@@ -19,7 +19,7 @@ export type Urgency = (typeof URGENCIES)[number];
 export interface Turn {
   readonly accountId: number;
   readonly urgency: Urgency;
-  /** Id of the variable to run, or of the preview to answer. */
+  /** Id of the variable to calculate, or of the preview to execute. */
   readonly id: number;
 }
 

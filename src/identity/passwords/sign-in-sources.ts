@@ -156,7 +156,8 @@ const FAIL = `
 
 /**
  * Counts a wrong password.
- * @param source undefined when the user is unknown or the sign-in is already blocked; then nothing is counted.
+ * @param source the user of the attempt. Undefined when the user is unknown or the sign-in is already blocked; then
+ *   nothing is counted.
  */
 export async function writeFailure(
   database: Queryable,

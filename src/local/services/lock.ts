@@ -1,6 +1,6 @@
 /**
- * File locks. A child that inherits the descriptor also holds the lock, even after its parent was killed. A stored
- * process id would not work instead of a lock, because processes in two PID namespaces can have the same id.
+ * File locks. A child that inherits the descriptor also holds the lock, even after its parent was killed. A file with a
+ * process id could not replace the lock, because processes in two PID namespaces can have the same id.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';

@@ -81,8 +81,7 @@ export async function* readAhead<Item>(
       const next = queue.shift();
       if (next) {
         pay(next);
-        // The producer pauses after an item that exceeds the memory budget. When the queue is empty, the consumer has
-        // taken this item, so the producer continues.
+        // A producer that has used up its memory budget pauses until the consumer has taken every item.
         if (queue.length === 0) wakeProducer();
         yield next.item;
       } else if (outcome) {

@@ -1,4 +1,4 @@
-/** Lists the sites, sources or variables that have values of a form, with these values and their problems. */
+/** Lists the sites, sources or variables that have values for a form, with these values and their problems. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';

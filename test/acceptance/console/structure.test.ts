@@ -34,7 +34,7 @@ test(
     await page.getByRole('heading', { name: 'Bakery' }).waitFor();
 
     await page.getByRole('link', { name: 'New source' }).press('Enter');
-    // Waits for the next page, because the page of the site has a field "Name" too.
+    // Waits for the next page, because the current page also has a field "Name".
     await page.getByRole('heading', { name: 'New source' }).waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('Main meter');
     await page.getByRole('textbox', { name: 'Serial number', exact: true }).fill('B-1');

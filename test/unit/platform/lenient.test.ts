@@ -134,8 +134,8 @@ describe('platform: civil time', () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(instants, ([timeZoneId, second]) => {
-        // Uses the UTC offset that the zone had two hours before the instant, so that some local dates lie in the gap
-        // of a clock change.
+        // Applies the UTC offset of two hours earlier. Just after the clock goes forward, this gives local dates that
+        // the clock skips.
         const plain = zonedAt(
           'UTC',
           second + zonedAt(timeZoneId, second - 7200).offsetNanoseconds / 1e9,

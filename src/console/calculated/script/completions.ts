@@ -31,7 +31,7 @@ const TOOLBOX = [
   ['FilterDuplicateOutput', 'output, stored, threshold'],
 ] as const;
 
-/** @returns a completion source for the editor. The completion source calls `symbols` for each completion. */
+/** @param symbols is called whenever the editor asks for completions. @returns a completion source for the editor. */
 export function completeScript(symbols: () => Symbols) {
   return (context: CompletionContext): CompletionResult | null => {
     const line = context.state.doc.lineAt(context.pos);

@@ -113,7 +113,7 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
 }
 
 /**
- * Finds when the declaration that the run used was last saved before the run started.
+ * Finds the last save of a run's declaration before the start of the run.
  * @returns the date of that save; undefined when the run does not name its declaration, or when none of the last 200
  *   saves of the variable matches.
  */

@@ -89,8 +89,8 @@ export async function answerPasswordGrant(
  * oidc-provider's findAccount (R-B4): reads the user.
  *
  * - Without a `grantId`: returns undefined when the user does not exist or is locked.
- * - With a `grantId` (code exchange, refresh): returns undefined when the grant does not exist. Otherwise, `getHolder`
- *   first checks the user and chooses the account of the token. Throws the errors of `getHolder`.
+ * - With a `grantId` (code exchange, refresh): returns undefined when the grant does not exist. If it exists, throws
+ *   like `getHolder`, which checks the user and chooses the account of the token.
  */
 export async function findTokenAccount(
   context: GrantContext,

@@ -38,7 +38,7 @@ export const SETTINGS = {
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
-    'Maximum number of concurrent exports, long listings and reads of points per process. Each of them uses one database connection.',
+    'Maximum number of exports, long listings and reads of points, counted together, that run at the same time, per process. Each of them uses one database connection.',
   ),
   READ_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(5),

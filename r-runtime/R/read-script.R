@@ -158,8 +158,8 @@ period_of_format <- function(texts) {
   else if (grepl("%[Yy]", format[1])) "Year"
 }
 
-# Returns the longest of Week, Day and Hour that divides `divisor` without remainder, or NULL. `divisor` is an
-# expression for seconds, such as 24 * 3600.
+# Returns the longest of Week, Day and Hour of which `divisor` is a whole multiple, or NULL. `divisor` is an expression
+# for seconds, such as 24 * 3600.
 period_of_seconds <- function(divisor) {
   if (!all(all.names(divisor) %in% c("*", "("))) return(NULL)
   seconds <- tryCatch(eval(divisor, baseenv()), error = function(condition) NULL)

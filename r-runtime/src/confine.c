@@ -147,9 +147,7 @@ static int limit(int resource, uint64_t soft, uint64_t hard) {
 
 static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
   uint64_t address = z->base_address_bytes + h->memory_bytes;
-  /*
-   * The kernel's limit is 8 above the supervisor's limit, so that the supervisor can report the excess (supervise.c).
-   */
+  /* The supervisor's limit on processes is lower by 8, so that it is exceeded first and reported (supervise.c). */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||
       limit(RLIMIT_FSIZE, h->tmp_bytes, h->tmp_bytes) < 0 || limit(RLIMIT_NOFILE, MAX_DESCRIPTORS, MAX_DESCRIPTORS) < 0 ||

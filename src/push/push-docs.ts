@@ -48,7 +48,7 @@ const outcome = {
   rejected: z.array(rejection),
 };
 const WARNINGS =
-  'The first 100 warnings that the service found when it accepted the push. The answer to a re-sent push may also end with warnings about readings that the service did not write when it processed the push.';
+  'The first 100 warnings that the service found when it accepted the push. The answer to a re-sent push can have further warnings, about readings that were accepted but not written.';
 const pushAnswer = z
   .object({ ...outcome, warnings: z.array(warning).exactOptional().meta({ description: WARNINGS }) })
   .meta({ id: 'PushAnswer' }) satisfies z.ZodType<ReturnType<typeof toBody>>;

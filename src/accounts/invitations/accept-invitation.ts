@@ -91,9 +91,9 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 }
 
 /**
- * Makes an existing user a member of the account, and notifies the user by email. If a new member has not yet proven
- * ownership of the email address, a temporary password replaces the old password, because the manager who created the
- * user may know the old password.
+ * Makes an existing user a member of the account, and notifies the user by email. A user who has not yet proven
+ * ownership of the email address also gets a new temporary password, because the manager who created the user may know
+ * the old one.
  * @throws {DomainError} conflict when `assertMatches` throws it.
  */
 async function joinAccount(

@@ -230,7 +230,7 @@ export class FairQueue {
     }
   }
 
-  /** Removes accounts that have neither work nor debt. While no account waits, a debt does not count. */
+  /** Removes accounts that have neither work nor debt. When no account waits, also removes accounts with debt. */
   #forget(): void {
     const isIdle = [...this.#accounts.values()].every((account) => !hasWaiting(account));
     for (const [id, account] of this.#accounts) {

@@ -10,8 +10,8 @@ export interface TimeZone {
 }
 
 /**
- * Returns a function that lists UTC and the zones with a name such as Europe/Brussels, if both the database and the
- * runtime know them (R-C8). The list is cached, because PostgreSQL reads its whole tz directory each time.
+ * Returns a function that lists UTC and the zones with a name such as Europe/Brussels, without zones that the database
+ * or the runtime does not know (R-C8). The list is cached, because PostgreSQL reads its whole tz directory each time.
  */
 export function timeZoneLister(queryable: Queryable): () => Promise<readonly TimeZone[]> {
   let known: readonly TimeZone[] | undefined;

@@ -6,8 +6,7 @@
 export interface AccountSemaphore {
   /**
    * Takes a free permit, or the permit that is reserved for `key`.
-   * @returns false when no permit is free or reserved for `key`. `key` then waits until a call of `leave` returns
-   *   `key`.
+   * @returns false when there is no such permit; a later call of `leave` then returns `key`.
    */
   tryEnter(accountId: number, key: string): boolean;
   /**

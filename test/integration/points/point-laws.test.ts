@@ -13,7 +13,7 @@ import type { Row, World } from '../../scenarios/engine/world.ts';
 const HOUR = 3_600_000_000;
 const START = Date.UTC(2026, 2, 28) * 1000;
 const at = (hour: number) => START + hour * HOUR;
-/** Number of histories of the second test, set by LAW_RUNS; undefined means at most 40 histories in 6 s. */
+/** Number of histories of the second test, from LAW_RUNS. Undefined: the test stops after 40 histories or after 6 s. */
 const LONG_RUNS = process.env.LAW_RUNS === undefined ? undefined : Number(process.env.LAW_RUNS);
 const VARIABLES = ['A', 'B'] as const;
 const VERSIONS = ['V1', 'V2', 'V3'] as const;

@@ -37,7 +37,7 @@ async function writeWithoutChunks(variableId: number, points: readonly WrittenPo
   await writing;
 }
 
-test('points: a point replaces the version that has the same date and VersionTag, even if the write creates the history chunk (R-F2)', async () => {
+test('points: a point replaces the version with the same date and VersionTag, even if no chunk for history exists before the write (R-F2)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await store.write(variableId, [[0, 1, 'a']]);
   await writeWithoutChunks(variableId, [

@@ -149,7 +149,7 @@ describe('webhook body template: data cannot change the structure of JSON (R-I1)
 
 const MARK = 'mark';
 
-/** @returns the value with each object as a list of its values, and each scalar as its type. */
+/** @returns a copy of the value: each object is replaced by a list of its values, and each scalar by its type. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value === 'object' && value !== null) return Object.values(value).map(shapeOf);

@@ -12,7 +12,7 @@ const MAX_VERSIONS = 100;
 /** Maximum length of a shown label; a longer label is cut. The first characters of a UUID still identify the UUID. */
 const SHORT_LABEL = 24;
 
-/** @returns a query that reads the origins of the first 100 VersionTimestamps. Its result maps each to its origins. */
+/** @returns a query for the origins of the first 100 VersionTimestamps; its result is keyed by VersionTimestamp. */
 export function originsQuery(variableId: number, versionTimestamps: readonly string[]) {
   const asked = versionTimestamps.slice(0, MAX_VERSIONS);
   return queryOptions({

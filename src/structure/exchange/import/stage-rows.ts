@@ -4,7 +4,7 @@ import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { ListName } from '../document/kinds.ts';
 import type { StagedBatch } from '../reading/reading-messages.ts';
 
-/** Maximum number of problems that one check of an import reports. The same maximum applies to one answer. */
+/** Maximum number of problems that one check reports, and that are stored for one import. */
 export const MAX_PROBLEMS = 1000;
 
 /** Removes the rows and problems of an earlier attempt to process the import. */

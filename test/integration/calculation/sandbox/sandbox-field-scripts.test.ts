@@ -198,7 +198,7 @@ test('real-world script: a state machine continues from its own past output and 
   );
 });
 
-test('real-world script: computes the mean error of a forecast in each month; the result for a month is the average of the mean errors of that month and the two months before (R-H3, R-H4)', async () => {
+test('real-world script: computes the moving average over three months of the monthly mean error of a forecast (R-H3, R-H4)', async () => {
   const months = [0, 1, 2, 3].map((month) => Date.UTC(2026, month, 15) / 1000);
   const rowsOf = (values: readonly number[]) => months.map((date, index): Row => [date, values[index] ?? 0]);
   const inputs = { forecast: rowsOf([11, 13, 12, 19]), actual: rowsOf([10, 10, 10, 10]) };

@@ -14,7 +14,7 @@ import { isStreamed } from '../platform/http/streamed-answer.ts';
 export const COMPRESSION_THRESHOLD_BYTES = 1024;
 /** Compressing this many bytes takes less time than handing them to another thread. */
 const SYNC_BYTES = 32 << 10;
-/** Matches an `Accept-Encoding` that lists gzip without a quality value; `compress` handles the other headers. */
+/** Matches an `Accept-Encoding` that lists gzip without a quality value. `compress` answers all other requests. */
 const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:,|$)/i;
 /** An answer with one of these headers is passed on unchanged to the middleware `compress`. */
 const LEFT = ['content-encoding', 'transfer-encoding', 'etag', 'cache-control'] as const;

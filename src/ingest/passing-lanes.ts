@@ -1,9 +1,8 @@
 /**
  * Lets batches of an account overtake a long write of that account (R-D6). `takeBatches` decides which batches need not
- * wait for the long write. One ingester runs at most three writes of an account at the same time:
- * - outside the lanes: the long write
- * - first lane: writes batches during the long write
- * - second lane: writes small batches during a long write of the first lane
+ * wait for the long write. One ingester runs at most three writes of an account at the same time: the long write, one
+ * write in the first lane, and one in the second. The second lane is used when the write in the first lane is long too,
+ * and takes only small batches.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';

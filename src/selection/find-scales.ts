@@ -44,11 +44,11 @@ function describe(
   own: UnitOfFamily | undefined,
   asked: UnitOfFamily,
 ): string {
-  const into = `cannot be converted into ${nameUnit(asked)}`;
-  if (ownId === null) return `variable ${variableId} has no unit, so its values ${into}`;
+  const wanted = nameUnit(asked);
+  if (ownId === null) return `variable ${variableId} has no unit, so its values cannot be converted into ${wanted}`;
   if (!own)
-    return `variable ${variableId} has the unit ${ownId}, which GET /units does not list, so the values of the variable ${into}`;
-  return `variable ${variableId} is in ${nameUnit(own)}, which ${into}`;
+    return `variable ${variableId} has the unit ${ownId}, which GET /units does not list, so its values cannot be converted into ${wanted}`;
+  return `variable ${variableId} is in ${nameUnit(own)}, which cannot be converted into ${wanted}`;
 }
 
 /** Names a unit as in `kilowatt hour (8, Energy)`. */

@@ -100,7 +100,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     summary: 'List the secondary accesses of the account',
     access: MANAGERS,
     isListing: true,
-    answers: [answersJson('Every secondary access, with the level that the account has for it.', featuresSchemaRead)],
+    answers: [answersJson('Every secondary access, with its level for this account.', featuresSchemaRead)],
   },
   {
     ...{ method: 'get', path: '/account/audit', operationId: 'listAudit', tag, access: MANAGERS },

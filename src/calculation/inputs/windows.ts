@@ -127,8 +127,8 @@ function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | u
 }
 
 /**
- * Moves an instant back or ahead by the declared period, but not beyond the storable dates. When the period is 0,
- * moving ahead changes nothing, and moving back subtracts one microsecond, which `reachOf` adds again.
+ * Moves an instant back or ahead by the declared period, but not beyond the storable dates. When the period is 0, only
+ * moving back changes the instant: it subtracts the one microsecond that `reachOf` adds.
  */
 function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {
   if (period === 0) return sign === -1 ? micros - 1 : micros;

@@ -25,9 +25,9 @@ export interface PlannedFormula {
 /**
  * Plans the runs of the formulas that have a script (R-H1, R-H6). A formula runs in either of two cases:
  * - A changed date lies in the period of the formula.
- * - For at least one date of the period, the window of an input contains a changed date. (If the input is not of type
- *   RelativeDate, only the `alignTo` period of the date counts as the window.) If only this second case applies, the
- *   formula runs for a single date: of all dates in the period, the one nearest to the changed dates.
+ * - An input's window for a date of the period contains a changed date. The formula then runs for a single date of the
+ *   period, the one nearest to the changed dates. An input that is not of type RelativeDate counts only with the
+ *   `alignTo` period of the date, not with its whole window.
  */
 export function planFormulas(
   declaration: Declaration,

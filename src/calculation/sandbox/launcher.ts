@@ -56,7 +56,7 @@ export function zygoteCommand(socketPath: string, mode: ContainerMode): string[]
   return ['R', '--no-echo', '--no-restore', '--vanilla', '-e', call];
 }
 
-/** Kills all processes of a container. If only bwrap were killed while it starts, a child of bwrap could stay. */
+/** Kills all processes of a container. Killing only bwrap while it starts could leave a child of bwrap behind. */
 export function killContainer({ process: child }: Container): void {
   if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) killTree(child.pid);
 }

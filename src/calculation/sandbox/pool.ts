@@ -112,7 +112,7 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
   }
   await access(join(rRoot, 'opt/tidemark/r-runtime/sandbox.so')).catch(() => {
     throw new SandboxUnavailableError(
-      `R_ROOT ${rRoot} has no readable R runtime; build it with r-runtime/build.sh, or let this process read it`,
+      `R_ROOT ${rRoot} has no R runtime that this process can read; build one with r-runtime/build.sh, or correct its permissions`,
     );
   });
   if (config.SANDBOX === 'bwrap') return createBwrapLauncher(rRoot, sharedLimits(config));

@@ -26,8 +26,8 @@ export interface Runs {
   /** For each run of dates: id of the VersionTag that the write stores at the dates of the run; 0 for no VersionTag. */
   readonly versionTagIds: number[];
   /**
-   * Maximum number of versions that are kept for each date. Versions with a VersionTag and versions without one are
-   * counted separately.
+   * For each run of dates: maximum number of versions that are kept per date. Versions with a VersionTag and versions
+   * without one are counted separately.
    */
   readonly versionLimits: number[];
 }

@@ -82,8 +82,8 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // Both sides read the same variable, so they can only find the same history cut (`history_from`). The right side
-      // is searched only if the left side has not found the cut.
+      // A variable has at most one history cut (`history_from`). If the left side has found it, it is the cut of the
+      // right side too.
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);

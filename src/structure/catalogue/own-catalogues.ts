@@ -33,7 +33,7 @@ export interface EntryMember {
   readonly fallback?: unknown;
   /** For a member that takes the names of an enumeration: the number stored for each name. */
   readonly stored?: Readonly<Record<string, number>>;
-  /** The member is set when the entry is created, and cannot change later. */
+  /** When true, the value of the member can be set only when the entry is created. */
   readonly isFixed?: true;
 }
 

@@ -62,9 +62,8 @@ it('npm start: if loading the demo data fails, a later start loads the rest and 
   const options = { progress: SILENT, taylorCsv: join(testRRoot(), 'opt/tidemark/demo/taylor.csv') };
   const load = (url: string) => loadDemo({ ...stack, database: '', redis: '', api: url, push: url }, options);
   try {
-    // Each load skips the objects that earlier loads created. The first six loads add the site, the source, three
-    // variables and the forecast. The seventh load is interrupted only at its second POST, because its first POST
-    // merely repeats the push of the forecast.
+    // Each load is interrupted after one POST, which creates one object: the site, the source, three variables, the
+    // forecast. The last load is interrupted after two, because its first POST only repeats the push of the forecast.
     for (const count of [1, 1, 1, 1, 1, 1, 2]) {
       const interruption = await openInterruption(roles.http, count);
       await expect(load(interruption.url)).rejects.toThrow('fetch failed');

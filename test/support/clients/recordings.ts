@@ -88,8 +88,8 @@ function fillIn(text: string, bindings: Bindings, encode = (value: string) => va
  * - `{{more}}` at the end of a list: more items may follow.
  * - `{{absent}}`: the object lacks the member.
  * - `{{any}}`: any value except null.
- * - a name that ends with `Token`: takes the actual value at every use.
- * - any other name: takes the actual value at its first use, and requires this value later.
+ * - a name that ends with `Token`: any value, which is remembered under this name.
+ * - any other name: any value at the first use, which is remembered; later the same value.
  */
 function compare(actual: unknown, expected: unknown, bindings: Bindings, what: string): void {
   if (typeof expected === 'string') compareText(actual, expected, bindings, what);

@@ -51,8 +51,8 @@ describe('files: a parser process that reads one file after another', () => {
     const ingested = countRows(right, async (part, index) => {
       if (index === 1) {
         release.resolve();
-        // Holds back the second part of this file until the late second part of the previous file has been read. So if
-        // the late part were wrongly sent to the parser, it would arrive there before the second part of this file.
+        // Waits until the late second part of the previous file has been read. If that part were wrongly sent to the
+        // parser, it would arrive before the second part of this file.
         await new Promise((resolve) => setImmediate(resolve));
       }
       return part;

@@ -66,7 +66,7 @@ function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && 'type' in value;
 }
 
-test('docstrings: the scan finds exported functions, the docstring of overloads, and a throw statement that is not in a nested function', () => {
+test('docstrings: the scan finds exported functions, the docstring of an overloaded function, and throw statements outside nested functions', () => {
   const text = `/** A header. */
     import x from 'x';
     /** First. */

@@ -36,8 +36,8 @@ export interface Shown {
  * - The versions known at an instant: one call that reads all variables as of this instant.
  *
  * For labels and comparisons, one more call reads the latest versions of the other variables, if there are any.
- * @param now the current instant as ISO 8601. In a comparison, a left side with the latest versions is read as of this
- *   instant.
+ * @param now the current instant as ISO 8601. If a comparison has the latest versions on its left side, they are read
+ *   as of `now`.
  */
 export function toExports(
   { variableId, others, selection, range, resolution, timeZone }: Shown,

@@ -43,8 +43,8 @@ interface Running {
 
 /**
  * Runs the stack until a stop signal.
- * @returns the exit code: 1 when a service or the process of the roles ended by itself, 130 after a signal during the
- * start, else 0.
+ * @returns the exit code: 1 when a service, or the process that runs the roles, ended by itself; 130 after a signal
+ * during the start; else 0.
  */
 export async function runStack(options: RunOptions): Promise<number> {
   const stopSignal = awaitStopSignal();

@@ -44,7 +44,7 @@ export function openNotice(): HistoryNotice & { readonly note: NoteCuts } {
   return notice;
 }
 
-/** @returns the headers of a notice; none when all states and points of the read are still stored (R-F9). */
+/** @returns the headers of a notice; none when everything that the read asks for is still stored (R-F9). */
 export function noticeHeaders({ cuts, rolledUp }: HistoryNotice): readonly (readonly [name: string, value: string])[] {
   const history = listOf(cuts.map(({ variableId, historyFromMicros }) => ({ variableId, micros: historyFromMicros })));
   const raw = listOf(rolledUp.map(({ variableId, rawFromMicros }) => ({ variableId, micros: rawFromMicros })));

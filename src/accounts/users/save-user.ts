@@ -29,7 +29,8 @@ export type WrittenLock = z.output<typeof lockSchema>;
  * Saves only the fields in `written` to a user (§4.2).
  * @throws {DomainError} the errors of `lockTargetUser`, and:
  * - permission_denied: the role is above the caller's.
- * - conflict: the name is taken, Keycloak has another user with the email address, or callers change their own role.
+ * - conflict: the name is taken, Keycloak has another user with the email address, or the user is the caller and gets
+ *   another role.
  * - conflict: `written` has claims, features or sites, but the user is not a member of the caller's account.
  * - invalid_input: features or sites cannot be granted.
  * - dependency_unavailable: Keycloak fails.

@@ -77,7 +77,7 @@ function hashOf({ hash, calculated }: LastSave): string | null {
   return parsed.success ? hashDeclaration(parsed.data) : null;
 }
 
-/** Estimated size in bytes of the JSON of a save, not counting its declaration. */
+/** Estimated number of bytes of a `DeclarationSave` as JSON, without the declaration itself. */
 const SAVE_BYTES = 4000;
 
 /** Lists the saves of a variable, newest first (R-H12). The caller must have checked that the variable may be read. */

@@ -10,7 +10,8 @@ export function mergeNotes(
   outcomes: readonly SandboxOutcome[],
   { planned, warnings }: { readonly planned: readonly unknown[]; readonly warnings: readonly string[] },
 ): Readonly<Record<string, unknown>> {
-  if (planned.length === 0) return { warnings: ['no formula with a script is valid for the dates of the run'] };
+  if (planned.length === 0)
+    return { warnings: ['for the dates of the run, the variable has no formula with a script'] };
   const notes = outcomes.flatMap((outcome) => (outcome.kind === 'fault' ? [] : [outcome.notes]));
   if (notes.length === 0) return describeFailure(outcomes.at(-1));
   const errorsOf = (kind: SandboxOutcome['kind']) =>

@@ -19,8 +19,8 @@ export interface Dispatcher {
   add(turns: readonly Turn[]): void;
   countWaiting(accountId: number, urgency: Urgency): number;
   /**
-   * Starts no more turns, waits up to `graceMs` for the current ones, then aborts them.
-   * @returns the turns that still wait: they were not started, or were handed back.
+   * Starts no more turns, waits up to `graceMs` for the running ones, then aborts them.
+   * @returns the turns that still wait: those that were never started, and those that an aborted run gave back.
    */
   stop(graceMs: number): Promise<readonly Turn[]>;
 }

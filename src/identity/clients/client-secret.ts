@@ -26,8 +26,8 @@ async function isSecretOf(client: ClientSecrets, secret: string): Promise<boolea
 }
 
 /**
- * Middleware that form-encodes undecodable Basic credentials. Otherwise, oidc-provider would refuse these credentials
- * before it compares the secret.
+ * Middleware that form-encodes Basic credentials that are not form-encoded. oidc-provider would refuse them before it
+ * compares the secret.
  */
 export async function encodeBasic(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const basic = readBasic(ctx.headers.authorization);

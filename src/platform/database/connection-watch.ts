@@ -18,8 +18,8 @@ const SUSPECT_MS = 3000;
 const LOOK_INTERVAL_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
 /**
- * A COPY into the database sends bytes continuously. A session that waits for them counts as having lost its client
- * when the connection has moved no byte for this number of milliseconds.
+ * During a COPY into the database, the client sends bytes continuously. When a session has waited this number of
+ * milliseconds without a byte, its client counts as lost.
  */
 const CLIENT_READ_MS = 15_000;
 /** When no probe has been answered for this long, all suspected connections and all idle connections are closed. */

@@ -295,7 +295,7 @@ describe('calculation: several formulas (R-H1)', () => {
     });
     await calculations.change(source);
     await calculations.runWith(variableId, () => ok([1]));
-    const notes = { warnings: ['no formula with a script is valid for the dates of the run'] };
+    const notes = { warnings: ['for the dates of the run, the variable has no formula with a script'] };
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded', notes }]);
     expect(await store.read(variableId)).toEqual([]);
   });

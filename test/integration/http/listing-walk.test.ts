@@ -41,7 +41,7 @@ interface Walk {
   /**
    * What the test expects of the listing:
    * - `all`: exactly `ROWS` rows.
-   * - `few`: any number of rows, because the listing is short.
+   * - `few`: a short listing; the number of rows is not checked.
    * - a number: pages of at most this many rows. A request for a larger page is refused, or gets the largest page.
    */
   readonly rows: 'all' | 'few' | number;

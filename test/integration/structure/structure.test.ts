@@ -155,15 +155,12 @@ describe('structure: a site, source or variable', () => {
     ['/variables/source/1', { divider: 0 }, '$.divider'],
     ['/variables/source/1', { versionLimit: 1001 }, '$.versionLimit'],
     ['/variables/source/1', { versionLimit: 0 }, '$.versionLimit'],
-  ])(
-    'is refused when invalid: POST %s %j gets 400 with the path %s (R-A5, R-C9, R-C11)',
-    async (path, body, problemPath) => {
-      expect(await api.manager.post(path, body)).toMatchObject({
-        status: 400,
-        body: { code: 'invalid_input', details: [{ path: problemPath }] },
-      });
-    },
-  );
+  ])('POST %s %j is refused with 400 and the path %s (R-A5, R-C9, R-C11)', async (path, body, problemPath) => {
+    expect(await api.manager.post(path, body)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_input', details: [{ path: problemPath }] },
+    });
+  });
 
   it('is refused with 400 at `$.clientData` when its `clientData` is longer than 65,536 bytes as JSON (R-A5, R-C11)', async () => {
     const { siteId, sourceId } = await createStructure(api.manager);

@@ -37,8 +37,8 @@ interface Section {
   readonly title: string;
   readonly position: SourcePosition;
   /**
-   * The text of this section, without its title line. At the beginning of the text, empty lines take the place of all
-   * earlier lines of the file and of the title line, so that errors give the line numbers of the file.
+   * The text of this section, after as many empty lines as the file has lines before it. So line numbers in errors are
+   * those of the file.
    */
   readonly body: string;
 }

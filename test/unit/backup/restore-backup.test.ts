@@ -72,7 +72,7 @@ test.each([
   ['only', [], ''],
   ['older', ['2026-02-01T00:00:00Z'], `, or restore an older backup with a --to before ${END}`],
 ] as const)(
-  'backup: a restore of a backup without its first WAL segment advises an older backup only when one exists (folder %s)',
+  'backup: if the first WAL segment of a backup is missing, restore advises an older backup only when one exists (folder %s)',
   async (name, older, advice) => {
     await writeBackup(name);
     await rm(join(folder, name, 'one/cluster/pg_wal', FIRST));

@@ -131,7 +131,7 @@ test('architecture: the console uses no innerHTML, eval or similar way to run te
   expect(CONSOLE.filter((file) => risky.test(read(file)))).toEqual([]);
 });
 
-test('architecture: the server parses JSON texts with parseJsonText, because V8 confuses keys in JSON.parse', () => {
+test('architecture: the server parses JSON texts with parseJsonText, because JSON.parse can return wrong keys', () => {
   const callers = SOURCES.filter((file) => read(file).includes('JSON.parse('));
   // Files in src/local may use JSON.parse, because they parse only the output of our own processes.
   expect(callers.filter((file) => roomOf(file) !== 'local')).toEqual(['src/platform/json/json-text.ts']);

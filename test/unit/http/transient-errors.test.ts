@@ -1,4 +1,4 @@
-/** The errors that REST and gRPC clients get for failures after which a repeated call can succeed. */
+/** The errors that REST and gRPC clients get for transient failures, after which they can retry. */
 import { status } from '@grpc/grpc-js';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';

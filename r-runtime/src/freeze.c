@@ -1,7 +1,7 @@
 /*
- * Sets the reference counts of the zygote's objects to the maximum before the zygote forks. R never changes a maximum
- * count, and copies such an object instead of changing its value. With smaller counts, every run would write to these
- * objects and copy their memory pages. If R lacks a function used here, nothing is frozen, and runs are slower.
+ * Freezes the zygote's objects before the zygote forks: sets their reference counts to the maximum, which R never
+ * changes. With smaller counts, every run would write to these objects, and so copy their memory pages. If R lacks a
+ * function used here, nothing is frozen, and runs are slower.
  * Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE

@@ -295,8 +295,8 @@ static void set_nonblocking(int fd) {
 }
 
 /*
- * Takes over the descriptors from spawn.c. The runner records the reached script line in shared memory, so the line is
- * known even after a kill.
+ * Takes over the descriptors from spawn.c. The runner records in shared memory which line of the script it executes, so
+ * the line is known even after a kill.
  */
 static struct stage_error take_over(struct run *r) {
   r->runner = r->s.runner;

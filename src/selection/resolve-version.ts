@@ -18,7 +18,7 @@ export interface VersionRequest {
   /** Selects only versions that have all of these tags. */
   readonly tags?: readonly (readonly [key: string, value: string])[];
   readonly isEveryVersion?: boolean;
-  /** Zone of the civil time in which the months and days of `relative` and `horizon` are subtracted. Default: UTC. */
+  /** Zone in whose local time the months and days of `relative` and `horizon` are subtracted. Default: UTC. */
   readonly timeZoneId?: string | undefined;
 }
 

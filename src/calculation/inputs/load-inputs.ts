@@ -63,8 +63,8 @@ export interface LoadedInputs {
   readonly records: readonly InputRecord[];
   readonly pointCount: number;
   /**
-   * The dates whose whole `alignTo` period lies inside the window of every aligned input. Undefined when no aligned
-   * input limits the dates.
+   * The range of dates whose whole `alignTo` period lies inside the window of every aligned input. Undefined when no
+   * input restricts the dates.
    */
   readonly whole: DateRange | undefined;
 }

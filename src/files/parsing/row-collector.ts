@@ -190,5 +190,5 @@ function grown<Column extends Float64Array | Int32Array | Uint8Array>(from: Colu
 }
 
 function notFinite({ variableId, divider }: Target, value: number): string {
-  return `value must be finite after division by the divider ${divider} of variable ${variableId}, got ${value}`;
+  return `value must be finite after division by ${divider}, the divider of variable ${variableId}, got ${value}`;
 }

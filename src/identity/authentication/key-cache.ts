@@ -5,7 +5,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { ISSUER_ADVICE, type KeySource, readKeys } from './trusted-issuers.ts';
 
 const MAX_AGE_MS = 600_000;
-/** Minimum milliseconds between two reloads of cached keys, so that not every made-up key id causes a reload. */
+/** Minimum milliseconds between two reloads of cached keys. It protects the issuer from a flood of unknown key ids. */
 const MIN_REREAD_MS = 1000;
 
 type GetKey = ReturnType<typeof createLocalJWKSet>;

@@ -75,8 +75,8 @@ export function targetsOf(batches: readonly Buffer[]): WriteTargets {
  * Plans a write by the rules of §9.2 (R-F1 to R-F4).
  *
  * @param batches COPY tuples in the order in which they take effect; their VersionTimestamps are set in place.
- * @param series write states by variable id; the caller has locked these variables. Rows of other variables are
- *   dropped.
+ * @param series by variable id: what the plan must know about each variable. The caller has locked these variables.
+ *   Rows of other variables are dropped.
  * @param now lowest VersionTimestamp that the write may assign, in microseconds since 1970.
  */
 export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): WritePlan {

@@ -51,7 +51,7 @@ export interface ChunkRuns {
    * same VersionTag, and moves any other stored row to history.
    */
   readonly superseded: Runs;
-  /** Dates at which the write deletes a row with the same VersionTag from history, if history contains one. */
+  /** Dates at which history may contain a row with the VersionTag of the write. The write deletes these rows. */
   readonly replaced: Runs;
   /** Dates at which the number of versions can exceed the version limit. The write deletes the surplus versions. */
   readonly limited: Runs;

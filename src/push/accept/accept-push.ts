@@ -31,7 +31,7 @@ export interface AcceptServices {
  */
 export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
 
-// A push gets one attempt, one more when its targets were stale, and one more when it repeats a push older than 24 h.
+// One attempt, one more if the cached targets were stale, and one more if the push has the key of a push older than 24 h.
 const MAX_ATTEMPTS = 3;
 
 /**

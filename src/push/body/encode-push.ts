@@ -239,7 +239,7 @@ function divideValues({ values, readingCounts }: PushContents, { dividers, varia
       const value = (values[first + index] as number) / divider;
       divided[first + index] = value;
       if (Number.isFinite(value) || problems.length === MAX_DETAILS) continue;
-      const rule = `must be finite after division by the divider ${divider} of variable ${variableIds[element]}`;
+      const rule = `must be finite after division by ${divider}, the divider of variable ${variableIds[element]}`;
       problems.push({ path: `$[${element}].data[${index}].value`, message: `${rule}, got ${values[first + index]}` });
     }
     first += count;

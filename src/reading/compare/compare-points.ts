@@ -1,7 +1,7 @@
 /**
  * Merges two versions of one variable by date (R-G6), in one snapshot and with bounded memory: memory holds a page of
- * the left version while the right version streams over the period of this page. The two versions cannot stream at the
- * same time, because a connection runs one statement at a time.
+ * the left version while the right version's points with these dates are streamed. The two versions cannot stream at
+ * the same time, because a connection runs one statement at a time.
  */
 import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../../points/point.ts';

@@ -199,8 +199,8 @@ export function warmTimeZones(): void {
  * Finds the first instant of a civil date in a zone: the first of two midnights, or the end of the gap when midnight is
  * skipped (R-D4).
  * @param timeZoneId IANA zone.
- * @returns a function that takes midnight UTC of a date and returns the first instant of this date in the zone. The
- * argument and the result of this function are in microseconds since 1970-01-01 UTC.
+ * @returns a function that takes a civil date, as the instant of its midnight in UTC, and returns the first instant of
+ * the date in the zone. Both are in microseconds since 1970-01-01 UTC.
  */
 export function startOfDay(timeZoneId: string): (localMidnight: number) => number {
   return (localMidnight) => {

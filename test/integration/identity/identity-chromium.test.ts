@@ -55,8 +55,8 @@ let tab: Tab;
 beforeAll(async () => {
   if (program === undefined) return;
   mailbox = await openMailbox();
-  // The client has its own origin, so that the tests fail when `form-action` does not allow this origin. Browsers apply
-  // `form-action` also to the redirect that leads from a form to the client.
+  // The client has its own origin. Browsers refuse the redirect from a form to this origin unless `form-action` allows
+  // it.
   app = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><title>App</title><h1>The App</h1>');
   });

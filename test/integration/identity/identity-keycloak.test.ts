@@ -71,7 +71,7 @@ describe('Keycloak: creating a user', () => {
     expect(rows).toEqual([]);
   });
 
-  it('takes over a user that an earlier failed creation left at Keycloak (R-B2)', async () => {
+  it('uses the user that Keycloak still has from an earlier, failed attempt (R-B2)', async () => {
     await create('halfway');
     await api.database.query(`delete from app_user where user_name = 'halfway'`);
     const id = inKeycloak('halfway')?.id;

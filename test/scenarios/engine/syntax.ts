@@ -16,7 +16,7 @@ export type Tags = Readonly<Record<string, string>>;
 
 /**
  * A moment in a scenario: a label or an instant.
- * - In a write, the moment follows `at`. A label names the write, so that later lines can refer to the write. An
+ * - In a write, the moment stands after the word `at`. A label names the write, so that later lines can refer to it. An
  *   instant is the first VersionTimestamp that the write assigns to each variable. If a variable already has a
  *   VersionTimestamp at or after the instant, its first new VersionTimestamp is instead 1 µs after its latest one.
  * - In an expectation, an instant is the expected VersionTimestamp. A label stands for any VersionTimestamp from the

@@ -120,7 +120,7 @@ describe('files: the CSV reader', () => {
     expect((await read(text, { divider: 2 })).points.map(({ value }) => value)).toEqual([2.5, 5e307]);
     const { points, errors } = await read(text, { divider: 0.5 });
     expect(points.map(({ value }) => value)).toEqual([10]);
-    const message = expect.stringContaining('must be finite after division by the divider 0.5');
+    const message = expect.stringContaining('must be finite after division by 0.5, the divider');
     expect(errors).toEqual([{ row: 3, code: 'invalid_value', message }]);
   });
 

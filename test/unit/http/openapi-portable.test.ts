@@ -105,8 +105,8 @@ describe('openapi: portability', () => {
     expect(pairs.filter((pair) => !pair.split(' ').some(isToldApart))).toEqual([]);
 
     /**
-     * @param index position of the path in the pair.
-     * @returns true when the path has a fixed segment that the parameter at this place in the other path does not allow.
+     * @param index index in the pair of the path to check.
+     * @returns true when this path has a fixed segment where the other path has a parameter that does not allow it.
      */
     function isToldApart(_path: string, index: number, [one = '', other = '']: readonly string[]): boolean {
       const [fixed, templated] = index === 0 ? [one, other] : [other, one];

@@ -116,7 +116,7 @@ describe('push: encoded readings', () => {
       { variableId: 1, readings, divider: 1 },
       { variableId: 2, readings, divider: 1e-9 },
     ];
-    const message = 'must be finite after division by the divider 1e-9 of variable 2, got 1e+300';
+    const message = 'must be finite after division by 1e-9, the divider of variable 2, got 1e+300';
     expect(() => encode(elements)).toThrow(
       expect.objectContaining({
         code: 'invalid_input',

@@ -140,7 +140,7 @@ export const SETTINGS = {
   ),
   SIGN_IN_MAX_FAILURES: setting(
     integer(1, 1000).default(5),
-    'After this many consecutive wrong passwords from one network, a user cannot sign in from this network for SIGN_IN_LOCK_SEC seconds. For HTTP Basic, the limit is 20 times as high in a network from which the user sent the right password in the last 30 days.',
+    'After this many consecutive wrong passwords from one network, a user cannot sign in from this network for SIGN_IN_LOCK_SEC seconds. For HTTP Basic, the limit is 20 times as high if the user has signed in from the network in the last 30 days.',
   ),
   SIGN_IN_LOCK_SEC: setting(
     integer(1, 86_400).default(900),

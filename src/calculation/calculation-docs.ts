@@ -298,7 +298,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: `${AUTHORS_PATH}/validate`, operationId: 'validateCalculation', tag, access: MANAGERS },
     summary: 'Validate a declaration: syntax, inputs, cycles',
     body: previewBody,
-    answers: [answersJson('Problems and warnings. Nothing is saved.', validation)],
+    answers: [answersJson('Problems and warnings of the declaration, which is not saved.', validation)],
   },
   {
     ...{ method: 'post', path: `${AUTHORS_PATH}/evaluate`, operationId: 'evaluateCalculation', tag, access: MANAGERS },

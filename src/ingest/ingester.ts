@@ -99,7 +99,7 @@ export function startIngester(services: IngesterServices): Ingester {
     const { batches } = await write(accountId, isSmallOnly);
     if (batches === 0) return 0;
     await outbox.relay();
-    // Queues the account again, because batches that had to wait for these can be written now.
+    // Queues the account again, because further batches may have waited for the end of this write.
     await queue.wake([String(accountId)]);
     return batches;
   }, log);

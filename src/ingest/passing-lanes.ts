@@ -28,8 +28,8 @@ export interface PassingLanes {
 }
 
 /**
- * @param writeNext writes the next batches of an account that need not wait for its running write; with `isSmallOnly`,
- *   only small ones. Resolves to the number of batches written.
+ * @param writeNext writes waiting batches of an account beside its running write; with `isSmallOnly`, only small ones.
+ *   Resolves to the number of batches written.
  */
 export function openPassingLanes(
   writeNext: (accountId: number, isSmallOnly: boolean) => Promise<number>,

@@ -78,7 +78,7 @@ const SORT_MS = 600_000;
 // snapshot would repeat the work.
 const PATIENCE_PER_WORK = 10;
 
-// Maximum time that a watch waits for a permit: the longest time of a timer, 24 days.
+// Maximum time that a watch waits for a permit: 24 days, the longest time that a timer can be set to.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Prepares the parts that all watches share. The first `join` opens the connection pool and the hub. */
@@ -136,9 +136,9 @@ function openReading({ config, log, dictionary }: WatchingServices) {
   const reading: WatchReading = {
     ...{ database: pool, dictionary },
     short: coalesceRuns<readonly BuiltMessage[] | undefined>(
-      openPermits('database connections for the short reads of watches', config.WATCH_POOL_SIZE - longCount),
+      openPermits('database connections for short reads by watches', config.WATCH_POOL_SIZE - longCount),
     ),
-    long: openPermits('database connections for the long reads of watches', longCount),
+    long: openPermits('database connections for long reads by watches', longCount),
     patienceMs: (workMs) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
   };
   return { reading, pool };

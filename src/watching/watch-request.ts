@@ -39,7 +39,7 @@ interface RequestServices {
 /**
  * @throws {DomainError} not_found when a variable or source does not exist or the caller may not see it; invalid_input
  * when the request names no variable and no source, when it selects too many variables, when a unit cannot be
- * converted, or when `cursor` is not an unchanged cursor of a watch message.
+ * converted, or when `cursor` does not come from a watch message or was altered.
  */
 export async function resolveWatch(
   { database, config }: RequestServices,

@@ -81,7 +81,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'put', path: '/account', operationId: 'updateAccount', tag, summary: 'Change the account' },
     description:
-      'An absent member keeps its value. Null clears `currency` and each member of `smsSettings` and `emailSettings`. Null for `smsSettings` or `emailSettings` itself clears all its members. No other member may be null. `fieldMask` limits the change to the members that it names.',
+      'An absent member keeps its value. `currency`, `smsSettings`, `emailSettings` and the members of the last two can be null, which clears them. `fieldMask` limits the change to the members that it names.',
     access: MANAGERS,
     query: ACCOUNT_CHANGE_QUERY,
     body: jsonBody(

@@ -51,7 +51,7 @@ const instantSchema = z
   .meta({
     type: ['string', 'integer'],
     description:
-      "A date without a time zone is local time of the calculated variable's source. The date is stored as an instant.",
+      "A date without a time zone is in the local time of the calculated variable's source. It is stored as an instant.",
     examples: ['2026-03-01T00:15:00Z', '2026-03-01 00:15:00'],
   });
 

@@ -1,6 +1,6 @@
 /**
- * Form edges of saved declarations (R-H5). A form edge says which calculated variable a change of a form value
- * triggers.
+ * Form edges of saved declarations (R-H5). A form edge names a form value and a calculated variable, which runs again
+ * when the form value changes.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { parseFormPath } from '../inputs/form-path-rules.ts';

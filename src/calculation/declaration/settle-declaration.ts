@@ -37,8 +37,7 @@ export async function settleDeclaration(
   const settled = mapDates(calculated, (value) => {
     const date = toDate(value);
     if (date?.isLocal) hasLocalDates = true;
-    // Converts only epoch milliseconds here. A date that is not local and contains no colon can only be epoch
-    // milliseconds.
+    // Converts only epoch milliseconds: a date without a colon that is not local. All other dates are kept.
     const isKept = !date || date.isLocal || String(value).includes(':');
     return isKept ? value : formatInstant(date.micros);
   });

@@ -1,7 +1,7 @@
 /**
  * Finds the runs that computed versions. The VersionTimestamp of a version lies between the first and the last
- * VersionTimestamp of the run. A record of an older release lacks both, so the start and end of the run are used. At
- * most one run matches, because a variable has one run at a time.
+ * VersionTimestamp of the run. For runs of older releases, which did not store these two, the start and end of the run
+ * are used. At most one run matches, because a variable has one run at a time.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';

@@ -5,7 +5,7 @@
 import { useTranslation } from 'react-i18next';
 import classes from './view.module.css';
 
-/** @param needs name of the lowest role that may open the route. */
+/** @param needs The lowest role that may open the route. */
 export function Forbidden({ needs }: { readonly needs: 'manager' | 'admin' }) {
   const { t } = useTranslation();
   return (

@@ -68,7 +68,7 @@ const ADD_REFUSED = `
 
 /**
  * Moves refused rows from the count of ingested rows to the count of rejected rows, and adds warnings.
- * @param row the row number that the warnings name; it is `firstRow` of the chunk.
+ * @param row row number for all warnings: `firstRow` of the chunk, because the numbers of the refused rows are unknown.
  */
 async function warnOfRefused(
   transaction: Transaction,

@@ -10,7 +10,7 @@ export interface Reach {
   readonly siteIds: readonly number[] | null;
   /** Individual sources that the caller may use, in addition to the sources of the sites in `siteIds`. */
   readonly sourceIds: readonly number[];
-  /** Sites that the caller may see, even if only some sources of the site are granted; null means all sites. */
+  /** Sites of which the caller may read all or some sources; null means all sites. */
   readonly shownSiteIds: readonly number[] | null;
 }
 

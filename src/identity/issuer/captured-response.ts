@@ -18,7 +18,7 @@ export async function captureResponse(handle: NodeHandler, request: IncomingMess
 }
 
 /**
- * Lets the call of `captureResponse` that waits for `response` throw `error`.
+ * Makes the pending `captureResponse` call for `response` throw `error`.
  * @throws `error` immediately when `response` does not come from `captureResponse`.
  */
 export function failCapturedResponse(response: ServerResponse, error: unknown): void {

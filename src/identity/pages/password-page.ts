@@ -76,8 +76,8 @@ export async function takePassword(
   if (problem) return showPassword(context, provider, ctx, details, problem);
   await context.invalidateAccess([user.userId]);
   context.wakeMail();
-  // Marks a requested password change as done (`isDone`), even if this page was shown because of a temporary password.
-  // Otherwise the user would have to choose a new password a second time.
+  // Replacing a temporary password also counts as the password change that the client may have requested. Otherwise the
+  // user would have to choose a new password twice.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });
 }
 

@@ -112,8 +112,8 @@ async function changeByLink(
 }
 
 /**
- * Finds the user whose name is `wanted`, and the user whose email address is `wanted`. An address that several other
- * users share finds none of them. Ignores locked users and users without an address.
+ * Finds the user with the name `wanted`, and the user with the email address `wanted`. If several users without this
+ * name share the address, none of them is found. Ignores locked users and users without an address.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

@@ -1,4 +1,4 @@
-/** Computes the fingerprint of a password, and the time from which a user's tokens are valid. */
+/** Computes what makes older tokens invalid: the fingerprint of the password, and the earliest valid time of issue. */
 import { createHash } from 'node:crypto';
 
 /**

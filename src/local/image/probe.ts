@@ -1,4 +1,4 @@
-/** Tries the running images: creates an account, pushes and reads points, and loads the console. */
+/** Tries the running containers: creates an account, pushes and reads points, and loads the console. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../setup-error.ts';

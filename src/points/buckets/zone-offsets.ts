@@ -1,6 +1,6 @@
 /**
- * Finds the spans of time in which a zone has a constant UTC offset. Uses only the tz database of the runtime:
- * PostgreSQL's has different offsets for some dates.
+ * Finds the spans of time in which a zone has a constant UTC offset. Uses the tz database of the runtime, not that of
+ * PostgreSQL, because the two differ for some dates.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';

@@ -15,9 +15,9 @@ export const BLOCK_ROWS = 10_000;
 const FIRST_BLOCK_ROWS = 250;
 
 /**
- * Length in bytes of the header of COPY BINARY: signature, flags and length of the extension. The stream begins with a
- * message head of HEAD_BYTES bytes, this header, and the first row. `copyRows` drops the first SIGNATURE_BYTES bytes of
- * the stream. HEAD_BYTES bytes then remain before the first row, as before every other row; their values are not read.
+ * Length in bytes of the header of COPY BINARY: signature, flags and length of the extension. The header stands between
+ * the head of the first message (HEAD_BYTES) and the first row. `copyRows` drops this number of bytes, so that
+ * HEAD_BYTES bytes stand before the first row, as before every other row. Their values are not read.
  */
 const SIGNATURE_BYTES = 19;
 /** Length in bytes of the last message: a head, and a column count of two bytes with the value -1. */

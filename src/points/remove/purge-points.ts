@@ -24,8 +24,8 @@ const removeFrom = (target: string) =>
 export function purgeDeletedVariable(database: Database, last?: PurgeTurn): Promise<PurgeTurn | undefined> {
   return attemptPurge(database, 'point_purge', last, async (transaction, variableId) => {
     await holdGate(transaction);
-    // A running writer has inserted or locked the row of `series`, so this transaction waits for the writer. New
-    // writers wait for the commit, and then no longer find the variable.
+    // Waits for writers that already run: each of them has inserted or locked the row of `series`. Later writers wait
+    // for the commit, and then do not find the variable.
     await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);
     await transaction.query('delete from series where variable_id = $1', [variableId]);
     await transaction.query('delete from point_rewrite where variable_id = $1', [variableId]);

@@ -33,9 +33,9 @@ export async function openChunks(
 }
 
 /**
- * Marks chunks as partial. Until the transaction that sets a mark ends, other writers that set the same mark must wait.
- * To spare them a long wait, a long write sets the mark on another connection, which commits at once. If that fails,
- * the write sets the mark in its own transaction.
+ * Marks chunks as partial. Other writers that set the same mark wait until this transaction ends. To keep the wait
+ * short, a long write sets the mark in a short transaction on another connection. If that fails, the write sets the mark
+ * in its own transaction.
  */
 async function markPartial(transaction: Transaction, chunks: readonly Chunk[], isShort: boolean): Promise<void> {
   const mark = async (client: Queryable): Promise<void> => {

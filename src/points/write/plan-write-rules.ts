@@ -35,7 +35,7 @@ export interface WritePlan {
   readonly current: readonly Buffer[];
   /** Tuples for `point_version`: rows superseded by later rows of this write. */
   readonly earlier: readonly Buffer[];
-  /** Runs of dates, by chunk number: dates that may already be stored, and dates that get several versions. */
+  /** By chunk number: the dates that may already be stored, and the dates that get several versions. */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
   /** The variables that exist and have rows in the write, each once. */
   readonly written: readonly WrittenSeries[];

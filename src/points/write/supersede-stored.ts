@@ -126,8 +126,8 @@ export type HistoryCuts = Map<number, Micros>;
 
 /** For each set in `ChunkRuns`: the statements that handle its runs, in the order in which they are executed. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
-  // If the statement deletes any row, all variables of its runs of dates are added to `HistoryCuts`, even those that
-  // lost no row. To find out which of them lost rows, each run would have to be looked up a second time.
+  // If the statement deletes any row, all its variables are added to `HistoryCuts`, even those that lost no row. Finding
+  // out which of them lost rows would need a second search.
   overwritten: [{ table: 'point', statement: removeRuns, isCut: true }],
   exposed: [
     { table: 'point', statement: widenCut },

@@ -14,7 +14,7 @@ import { MAX_WARNINGS, type PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';
 
 export interface EncodeInput {
-  /** The variable id of each element. Readings of an element with the id 0 (no target) are left out. */
+  /** The variable id of each element; 0 for an element without a variable, whose readings are left out. */
   readonly variableIds: readonly number[];
   /** The IANA zone of each element. The zone applies to the dates of the element that have no offset. */
   readonly timeZoneIds: readonly string[];

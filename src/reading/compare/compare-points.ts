@@ -82,8 +82,7 @@ export async function* streamCompared(
   for (const side of [left, right]) await awaitWritersOf(source, side, signal);
   const read = async function* (transaction: Transaction): AsyncGenerator<ComparedChunk> {
     if (noteCuts) {
-      // A variable has at most one history cut (`history_from`). If the left side has found it, it is the cut of the
-      // right side too.
+      // A variable has at most one history cut (`history_from`). A cut found for the left side is also the right side's.
       const cuts = await findHistoryCuts(transaction, left);
       const rolledUp = await findRolledUp(transaction, left);
       noteCuts(cuts.length > 0 ? cuts : await findHistoryCuts(transaction, right), rolledUp);
@@ -94,8 +93,8 @@ export async function* streamCompared(
 }
 
 /**
- * Returns `date` and the part of `period` that comes before `date` in the given order: earlier dates for ASC, later
- * dates for DESC.
+ * Returns the part of `period` up to and including `date`, in the given order: earlier dates for ASC, later dates for
+ * DESC.
  */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };

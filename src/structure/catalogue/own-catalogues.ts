@@ -25,7 +25,7 @@ const nameSchema = textOf(MAX_NAME)
   .min(1, 'must not be empty')
   .refine((name) => !/^\d+$/.test(name), { error: 'must not consist of digits only' });
 
-/** A member that clients can set in an account's own entries. */
+/** A field that clients can set in an account's own entries. */
 export interface EntryMember {
   readonly column: string;
   readonly schema: z.ZodType;

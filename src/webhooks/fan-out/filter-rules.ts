@@ -75,8 +75,7 @@ function readVariables({ variables }: Members): readonly Members[] | undefined {
 /**
  * Reads from `data` the ids of the variable, the sources and the sites that an event is about. In an event about a
  * site, source or variable, `data.id` is the id of that resource.
- * @param type type of the event. Pass an empty string when `data` describes one variable of the event and not the whole
- *   event, such as an element of the event's list `variables`.
+ * @param type type of the event; an empty string when `data` is an element of the event's list `variables`.
  */
 export function readConcern(type: string, data: Members): Concern {
   const own = (kind: string) => (type.startsWith(kind) ? data.id : undefined);

@@ -20,8 +20,8 @@ import { type Figure, figure } from '../report.ts';
 
 const VARIABLES = Number(process.env.BENCH_STORAGE_VARIABLES ?? 40);
 /**
- * Number of chunks in which single days are revised. Each variable is revised at most once per chunk. The first
- * revision decompresses the batches of the day, so a second revision would find no compressed batches.
+ * Number of chunks in which single days are revised. Each variable is revised at most once per chunk, because only the
+ * first revision finds its data compressed.
  */
 const CHUNKS_OF_DAYS = 4;
 const ROUNDS = { read: 7, day: Math.min(20, (CHUNKS_OF_DAYS * VARIABLES) / 2), year: 7 };

@@ -325,7 +325,7 @@ describe('accounts: GET /account/users/visibleToMe', () => {
     expect(mine[0]).toMatchObject({ userName: 'both', accountIds: [api.accountId] });
   });
 
-  it('AccountIds limits the list to users of the given accounts to which the caller has access (§4.3, R-A5)', async () => {
+  it('AccountIds limits the list to users of these accounts; an account that the caller cannot access adds no user (§4.3, R-A5)', async () => {
     const both = await signInPerson(api, 'both');
     const there = await visible(both, `?AccountIds=${api.otherAccountId}&SearchText=zoe`);
     expect(there.map(({ userName }) => userName)).toEqual(['foreign']);

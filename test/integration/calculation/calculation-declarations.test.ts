@@ -186,7 +186,7 @@ describe('calculation: unit of an input (R-C8)', () => {
     ]);
   });
 
-  test('a unit outside the unit family of the variable is refused with the path of the member `unitId` (R-C8)', async () => {
+  test('a unit outside the unit family of the variable is refused; the error has the path of `unitId` (R-C8)', async () => {
     const variableId = await addHourly(1, { unit_id: KWH });
     const refused = calculations.addCalculated(formula(input(variableId, { unitId: CELSIUS })));
     await expect(refused).rejects.toMatchObject({

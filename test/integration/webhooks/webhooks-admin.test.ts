@@ -202,7 +202,7 @@ describe('webhooks: GET /account/webhooks', () => {
   const named = (client: TestClient, query: string) =>
     client.get<SeenWebhook[]>(`/account/webhooks?${query}`, { 'x-total-count': 'true' });
 
-  it('`displayLevel`, a number or a name, selects the members of each webhook (§4.4, R-I1, R-A3)', async () => {
+  it('`displayLevel`, a number or a name, selects which fields of each webhook are returned (§4.4, R-I1, R-A3)', async () => {
     const webhook = await createWebhook(api.manager, { name: 'levels', eventType: 'UserLocked' });
     await setByService(
       webhook.id,

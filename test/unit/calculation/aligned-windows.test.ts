@@ -78,7 +78,7 @@ test.each([
   },
 );
 
-test('validate: the warning about a partial year also mentions quarters, because R reports both kinds of grouping as `Year` (R-H9)', () => {
+test('validate: the warning about a partial year also mentions quarters, because R reports `Year` for both (R-H9)', () => {
   const [warning] = findPartialPeriods(formulaOf({ alignTo: 'Month' }), [], [{ period: 'Year', line: 1 }], '$');
   expect(warning?.message).toBe(
     'the expression on line 1 groups by quarter or year, but the window of a may begin or end within a quarter or year; ' +

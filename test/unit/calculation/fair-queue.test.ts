@@ -133,7 +133,7 @@ describe('fair queue: slots', () => {
 });
 
 describe('fair queue: runs and previews of an account', () => {
-  test('previews alternate with runs; while triggered and background runs wait, every tenth run is a background run (R-H5, R-H9)', () => {
+  test('previews alternate with runs; every tenth run is a background run, the others are triggered runs (R-H5, R-H9)', () => {
     const { queue, add } = open(1);
     const order: Urgency[] = [];
     for (let turn = 0; turn < 20; turn += 1) add(A, 'triggered');

@@ -47,7 +47,7 @@ describe('identity: paths of the issuer', () => {
     expect(planIssuerPath('/realms/tidemark/x', behindProxy)).toBe('/x');
   });
 
-  it('the issuer’s URL begins with AUTH_URL, otherwise with API_URL, otherwise with the listening address (§5)', () => {
+  it('the issuer’s URL begins with AUTH_URL; if this is not set, with API_URL; if neither is set, with the listening address (§5)', () => {
     const local = {
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: 8080,

@@ -85,7 +85,7 @@ describe('write plan: date ranges in which the write looks for stored rows', () 
     expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
   });
 
-  it('when a later row of the same write supersedes a row, the superseded row gets a range only if a version with its date and VersionTag may already be stored (R-F2)', () => {
+  it('a row that a later row of the write supersedes gets no range, unless its date and VersionTag may already be stored (R-F2)', () => {
     const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
     expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
     const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short

@@ -8,7 +8,8 @@ export const en = {
     off: 'Not live. Reload the page to see new points.',
   },
   keys: {
-    label: 'Chart: arrow keys move from point to point, Shift marks a range, Enter opens a point, plus and minus zoom',
+    label:
+      'Chart: arrow keys move from point to point, Shift with an arrow key marks a range, Enter opens a point, the plus and minus keys zoom',
     hint: 'Keys: arrows move, Shift marks a range, Enter opens a point, + and − zoom.',
   },
   buckets: {

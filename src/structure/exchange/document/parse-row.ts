@@ -142,7 +142,7 @@ function toColumns({ name, resource, fields, keyField }: Kind, row: Members): Me
     const value = row[field];
     const { column, members } = resource.fields[field] ?? {};
     if (value === undefined || column === undefined || (field === keyField && textOf(value) === undefined)) return [];
-    // A site always has a time zone, so a null time zone is left out.
+    // A site always has a time zone, so a null time zone does not change the site.
     if (value === null)
       return column === 'time_zone_id' && name === 'sites' ? [] : [[column, RESET[name][column] ?? null]];
     return [[column, members ? members[value as string] : value]];

@@ -143,7 +143,7 @@ async function waitForGraph(lock: () => Promise<void>): Promise<void> {
 /** Maximum number of variables that the message about a cycle names. */
 const MAX_NAMED = 20;
 
-/** Names the first variables of a cycle: by row if the document contains the variable, otherwise by id. */
+/** Describes a cycle. Names a variable by its row in the document or, if it has no row there, by its id. */
 async function describeCycle(
   transaction: Transaction,
   { id, pathOf }: ApplyRef,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ensureImage } from '../../../../src/calculation/sandbox/oci-image.ts';
 
-test('OCI image: the error names the setting to correct: SANDBOX_OCI_COMMAND without the container engine, R_ROOT when its import fails (R-H7)', async () => {
+test('OCI image: the error names SANDBOX_OCI_COMMAND when no container engine is found, and R_ROOT when the import fails (R-H7)', async () => {
   const root = mkdtempSync(join(tmpdir(), 'tidemark-root-'));
   try {
     await expect(ensureImage(['no-such-engine'], root)).rejects.toThrow(

@@ -33,8 +33,8 @@
 #define INNER_UID 65534
 
 /*
- * Maximum number of descriptors of a process. The maximum also limits the memory of pipes (64 KiB each), because no
- * rlimit does.
+ * Maximum number of descriptors of a process. It also limits the memory of pipes (64 KiB each), for which there is no
+ * rlimit.
  */
 #define MAX_DESCRIPTORS 128
 

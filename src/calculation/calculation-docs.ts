@@ -50,11 +50,11 @@ const input = z.object({
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
-      'Present when the run may have missed points because versions were deleted. States of the variable at this instant or later are complete.',
+      'The instant since which past states of the variable are complete. Present when the run may have missed points because versions were deleted.',
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:
-      'Present when retention has replaced points of the window with rollups. Points at this date or later have not been replaced.',
+      'The first date of the window whose points have not been replaced with rollups by retention. Present when earlier points have been replaced.',
   }),
 }) satisfies z.ZodType<InputRecord>;
 const lines = z.array(z.string());

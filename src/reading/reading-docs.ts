@@ -167,7 +167,7 @@ const versionOrigins = z
     versionTimestamp: instantSchema,
     origins: z.array(origin).meta({
       description:
-        'Usually one origin. If several pushes were written together: up to 20 pushes that may have had points of the variable, in the order in which they took effect. Empty if no origin is recorded.',
+        'Usually one origin; none if none is recorded. When several pushes were written together, every push that may have brought the version is listed, at most 20, in the order in which they took effect.',
     }),
   })
   .meta({ id: 'VersionOrigins' });

@@ -101,7 +101,7 @@ const variablesOf = (sourceId: number) =>
 
 /**
  * Copies the sources and variables of the template site to the site `targetId`.
- * @param renew changes the references in a formula the way one of the shipped clients changes them.
+ * @param renew rewrites the references in a formula, as one of the shipped clients does.
  */
 async function duplicate(targetId: number, renew: typeof renewEach): Promise<void> {
   const copies = new Map<number, Item>();
@@ -151,8 +151,8 @@ function renewEach(formula: Formula, siteId: number, copies: Copies, sourceIds: 
 }
 
 /**
- * Changes the references of a formula the way the older client does: every entity of the formula refers to one source.
- * The last input of the formula reads from a source of the template, and the entities refer to the copy of that source.
+ * Changes the references of a formula as the older client does: all entities of the formula refer to the copy of the
+ * source from which the last input of the formula reads.
  */
 function renewAlike(formula: Formula, siteId: number, copies: Copies, sourceIds: ReadonlyMap<number, number>): Formula {
   const variables = formula.variables.map((variable) => renewInput(variable, siteId, copies, sourceIds));

@@ -1,6 +1,6 @@
 /**
- * Figures of a benchmark. Each figure is a measured value divided by its limit. If the limit is measured too, the two
- * measurements alternate.
+ * Figures of a benchmark. Each figure is a measured value divided by its limit. If the limit is measured too, value and
+ * limit are measured in turn.
  */
 import { writeFileSync } from 'node:fs';
 

@@ -1,7 +1,7 @@
 /**
  * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the JSON that a client
  * wrote, with instants in place of local dates. In the answer, the names of documented members are spelled as the API
- * documents them, absent lists are `[]`, each input and form value has its current site and source, and the note is
+ * documents them, absent lists are `[]`, inputs and form values have their current sites and sources, and the note is
  * left out.
  */
 import type { Queryable } from '../../platform/database/database.ts';

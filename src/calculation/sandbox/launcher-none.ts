@@ -28,7 +28,7 @@ import { SandboxUnavailableError } from './sandbox-types.ts';
 export function createNoneLauncher(rRoot: string): Launcher {
   if (!isRoot() && rRoot !== '/') {
     throw new SandboxUnavailableError(
-      'with SANDBOX=none, R_ROOT must be "/" unless the service runs as the user root; only this user may change the root directory of R',
+      'with SANDBOX=none, R_ROOT must be "/" unless the service runs as root, because only root can start R in another root directory',
     );
   }
   return { mode: 'rlimits-only', launch: () => launch(rRoot) };

@@ -246,8 +246,8 @@ export class Zygote {
 }
 
 /**
- * Calls `onSilence` once, after `SILENT_CHECKS` consecutive checks without a new heartbeat. Counts checks because
- * elapsed time would make a blocked event loop look like a silent zygote.
+ * Calls `onSilence` once, after `SILENT_CHECKS` consecutive checks without a new heartbeat. Checks are counted, and not
+ * the time, because the event loop of this process may have been blocked for that time.
  * @returns a function that stops watching.
  */
 function watchHeartbeat(child: ChildProcess, onSilence: (silentMs: number) => void): () => void {

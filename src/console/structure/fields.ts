@@ -56,7 +56,7 @@ export const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   ],
 };
 
-/** Members of a JSON object: a site, source or variable, or its client data. */
+/** Members of a site, source or variable, or of its client data, as JSON. */
 export type Members = Readonly<Record<string, unknown>>;
 export type Texts = Readonly<Record<string, string>>;
 

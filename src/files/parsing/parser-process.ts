@@ -25,7 +25,7 @@ function send(message: FromParser): void {
 }
 
 // A signal to the process group, such as Ctrl-C, also reaches this process. It is ignored, because the ingester first
-// writes the chunk in progress and then ends this process itself.
+// writes the chunk in progress and then disconnects, which ends this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToParser) => {

@@ -1,6 +1,6 @@
 /**
- * Decides whether an authorization request shows a page for sign-in or for a new password. No page asks for consent,
- * because the operator registers every client.
+ * Decides which page an authorization request shows: the one for sign-in, the one for a new password, or none. No page
+ * asks for consent, because the operator registers every client.
  */
 import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';

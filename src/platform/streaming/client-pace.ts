@@ -42,8 +42,8 @@ export function watchPace(
   let offeredMs: number | undefined;
   let offeredBytes: number | undefined = 0;
   /**
-   * Totals since the last check of the rate: the time, in milliseconds, for which bytes waited until the client took
-   * them, and the number of these bytes. Only bytes whose number is known count.
+   * Totals since the last check of the rate: for how many milliseconds data waited until the client took it, and how
+   * many bytes this was. Data of unknown size is left out.
    */
   let waitedMs = 0;
   let takenBytes = 0;

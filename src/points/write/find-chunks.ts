@@ -61,7 +61,7 @@ export async function findChunks(transaction: Transaction, span = ALL_DATES): Pr
 }
 
 /**
- * @returns the chunks of `table` that overlap the span of `chunkNumber`, clipped to the span. Several chunks overlap
+ * @returns the chunks of `table` that overlap the span of `chunkNumber`, clipped to the span. There is more than one
  *   only if the chunk length was changed.
  */
 export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumber: number): readonly Chunk[] {

@@ -100,7 +100,7 @@ async function storePush(
         return { path: path, answer: toAnswer({ ...operation, label: outcome.label }) };
       }
       case 'stale':
-        // The cached targets are stale: the next attempt looks them up again.
+        // The cached targets are out of date: the next attempt looks up fresh ones.
         isFresh = true;
         break;
       case 'resent': {

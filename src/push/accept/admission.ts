@@ -133,8 +133,8 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
       throw new DomainError(
         'queue_full',
         `the queue holds ${toMebibytes(total)} of at most ${toMebibytes(maxBytes)} MiB of readings, ` +
-          `${toMebibytes(own)} MiB of them from this account; a push is refused while its account ` +
-          'takes up at least as much space in the queue as is still free; try again later',
+          `${toMebibytes(own)} MiB of them from this account; pushes of an account are refused when the account ` +
+          'has more in the queue than is left free; try again later',
       );
     },
     noteQueued: (accountId, bytes) => {

@@ -6,7 +6,7 @@
 export interface AccountSemaphore {
   /**
    * Takes a free permit, or the permit that is reserved for `key`.
-   * @returns false when there is no such permit; a later call of `leave` then returns `key`.
+   * @returns false when there is no such permit. Then `key` is queued; `leave` returns it when a permit is free.
    */
   tryEnter(accountId: number, key: string): boolean;
   /**

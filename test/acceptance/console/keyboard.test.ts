@@ -29,8 +29,8 @@ afterAll(() => stack?.close());
 /**
  * A script that runs in the page. `walk.stop()` returns the name of the focused control (null when the focus has left
  * the content). It also returns the problems found in the focused control and in the control that had the focus before.
- * The check of a control's appearance includes the elements around the control, because those elements draw a control
- * such as a checkbox.
+ * The check of a control's appearance includes the elements around it, because they draw some controls, such as a
+ * checkbox.
  */
 const WALK = `window.walk = (() => {
   const content = document.getElementById('content');

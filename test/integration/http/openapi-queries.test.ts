@@ -56,7 +56,7 @@ async function parsedBy(
   const spies = declared.map((query) => vi.spyOn(query, 'parse'));
   try {
     const isWrite = method !== 'get';
-    // Pushes without a query skip the parser, so every call here has a query.
+    // A push whose URL has no query string is not parsed by the declared parameters, so every call has a query string.
     const response = await fetch(`${api.origin}${fillPath(path, ids) ?? path}?unknown=1`, {
       method: method.toUpperCase(),
       headers: {

@@ -136,9 +136,8 @@ interface Shown {
 }
 
 /**
- * Sends a request, and requires that the answer contains no text of an inaccessible object.
- * @returns the answer, with each id of `ids` replaced by `#` (the account number only in one message), and without the
- *   parts that differ from answer to answer.
+ * Sends a request, and requires that the answer contains no text of an object that the client may not read.
+ * @returns the answer without the parts that differ from answer to answer, and with `#` in place of the ids in `ids`.
  */
 async function ask(client: TestClient, method: string, path: string, body: unknown, ids: Ids): Promise<Shown> {
   const response = await fetch(api.origin + path, {

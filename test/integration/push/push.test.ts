@@ -91,7 +91,7 @@ describe('push: an accepted push', () => {
     expect(events.rows).toEqual([{ count: 6 }]);
   });
 
-  it('pushes take effect in the order of their answers, in one transaction or in several (R-D6)', async () => {
+  it('pushes take effect in the order in which they were answered, even when they are written in several transactions (R-D6)', async () => {
     const variableId = await newVariable();
     for (const value of [5, 3, 4]) await push(one(variableId, { value }));
     expect(await read(variableId)).toMatchObject([{ rawValue: 4 }]);

@@ -211,7 +211,7 @@ describe('webhook trial send: GET /account/webhooks/test/{id}', () => {
   });
 });
 
-describe('webhook trial send: a trial send is not lost when the process that sends it ends (R-I7, R-K3)', () => {
+describe('webhook trial send: a trial send survives the end of its process (R-I7, R-K3)', () => {
   test('another process claims the trial send of a crashed process when the lease ends, and not before', async () => {
     const id = await start(fields());
     await api.database.query(`update webhook_test set claimed_until = now() + interval '1 hour' where id = $1`, [id]);

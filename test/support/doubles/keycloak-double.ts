@@ -35,7 +35,7 @@ export interface KeycloakDouble {
   /** User id, query and body of each call to execute-actions-email. */
   readonly actionMails: { readonly userId: string; readonly query: URLSearchParams; readonly actions: unknown }[];
   /**
-   * Received calls with a valid token to `…/users` of the admin API and to paths below it. Each entry is
+   * The calls to `…/users` of the admin API, and to paths below it, that had a valid token. Each entry is
    * `METHOD /path`; the path is relative to `…/users`.
    */
   readonly calls: string[];

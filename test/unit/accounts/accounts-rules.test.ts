@@ -96,7 +96,7 @@ describe('accounts: the rate limit (R-B15)', () => {
     expect(planRequest(61_000, 1000, 10).waitMs).toBe(6000);
   });
 
-  test('allows in any period at most one burst plus the rate times the period (R-B15)', () => {
+  test('a period has at most as many requests as one burst plus the rate times its length (R-B15)', () => {
     const steps = fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 300 });
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 100 }), (gaps, perMinute) => {

@@ -47,7 +47,7 @@ test('input columns: a row of an aggregate has Version "" and Tags {} (R-H2)', (
   expect([textsOf(series.versions), textsOf(series.tags)]).toEqual([[''], ['{}']]);
 });
 
-test('input columns: only the last point of each second is kept, even when its points are in two chunks (R-H2)', () => {
+test('input columns: if several points lie within the same second, only the last of them is kept (R-H2)', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5_000_000), { maxLength: 40 }), fc.nat(40), (unsorted, cut) => {
       const dates = [...new Set(unsorted)].sort((a, b) => a - b);

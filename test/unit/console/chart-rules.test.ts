@@ -62,7 +62,7 @@ test.each([
   ['in 2 hours', 2 * 3600 + 60],
   ['59 seconds ago', -59],
   ['now', 59],
-])('console instants: "%s" is the text for the current time plus %i seconds', (expected, seconds) => {
+])('console instants: "%s" is shown for the current time plus %i seconds', (expected, seconds) => {
   const nowMs = Date.parse('2026-03-01T12:00:00Z');
   expect(writeAgo(new Date(nowMs + seconds * 1000).toISOString(), nowMs, 'en')).toBe(expected);
 });

@@ -80,7 +80,7 @@ describe('identity: the claim `account` in tokens of Keycloak', () => {
     expect(claimOf(session, refresh())).toBe('7');
   });
 
-  it('a sign-in that names no account gets the active account, whatever an earlier sign-in named (R-B4)', () => {
+  it('a sign-in that names no account gets the active account, even if an earlier sign-in named another account (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, { grant_type: 'authorization_code', account: '7' })).toBe('7');
     expect(claimOf({ ...session, attribute: '6' }, { grant_type: 'authorization_code' })).toBe('6');

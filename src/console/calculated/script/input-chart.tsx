@@ -16,8 +16,8 @@ type Read = Evaluation['inputs'][number];
 /** Maximum inputs drawn and listed. */
 const MAX_DRAWN = 6;
 /**
- * Margin on either side of a window, as a fraction of the window's length. A shorter margin than ten steps of the
- * input's variable (`stepOf`) becomes ten steps.
+ * Margin on either side of a window, as a fraction of the window's length. The margin is at least ten steps of the
+ * input's variable (`stepOf`).
  */
 const MARGIN = 0.5;
 

@@ -89,8 +89,8 @@ export async function answerPasswordGrant(
  * oidc-provider's findAccount (R-B4): reads the user.
  *
  * - Without a `grantId`: returns undefined when the user does not exist or is locked.
- * - With a `grantId` (code exchange, refresh): returns undefined when the grant does not exist. If it exists, throws
- *   like `getHolder`, which checks the user and chooses the account of the token.
+ * - With a `grantId` (code exchange, refresh): returns undefined when the grant does not exist. If it exists, calls
+ *   `getHolder`, which checks the user and chooses the account of the token, and throws its errors.
  */
 export async function findTokenAccount(
   context: GrantContext,

@@ -22,8 +22,8 @@ name_read <- function(call) {
   if (list %in% global_lists && (is.character(name) || (is_dollar && is.name(name)))) paste0(list, "$", as.character(name))
 }
 
-#' Returns hints about names that are NULL when the script reads them: undeclared aliases, misspelt columns and, only
-#' after a failed run, forms and constants without a value.
+#' Returns hints about names that are NULL when the script reads them: undeclared aliases and misspelt columns. After a
+#' failed run, also form values and constants that have no value.
 #' @param status status of the run, such as "ok".
 #' @return character vector of hints, or NULL.
 #' @noRd

@@ -346,7 +346,7 @@ static struct stage_error begin_run(struct run *r) {
   r->started_us = monotonic_us();
   r->deadline_us = r->started_us + (uint64_t)r->header.wall_ms * 1000u;
   r->next_scan_us = r->started_us + SCAN_INTERVAL_US;
-  /* Ignores a failed write: the runner has then exited, and read_control finds the reason in the control socket. */
+  /* Ignores a failed write: the runner has already exited, and read_control finds the reason in the control socket. */
   (void)write_full(r->control, &r->header, sizeof r->header, 1000);
   return (struct stage_error){STAGE_NONE, 0};
 }

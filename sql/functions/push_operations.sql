@@ -1,6 +1,6 @@
 -- Returns an operation as JSON for the event DataPushCompleted (R-D7). Instants are ISO 8601 in UTC (R-A8). A shared
 -- operation is one row for several pushes. Its JSON has `members`; when the event is delivered, expand_push_operations
--- replaces it by one operation per push.
+-- replaces the shared operation with one operation per push.
 create or replace function push_operation_event(operation push_operation) returns jsonb language sql stable as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'operationId', operation.label,
@@ -94,8 +94,8 @@ $$;
 -- Returns null when has_filtered_webhook returns false. Otherwise, maps the id of each operation to a list with one
 -- entry per push: the array of the push's variable ids. The ids are read from the rows of the batch: a row has 62
 -- bytes, with the variable id at offset 42 (src/points/copy-codec.ts). For a push of more than 10,000 rows that is
--- alone in its batch, the ids are taken from push_batch.variables; after a split of the batch
--- (src/push/store/failed-batches.ts), they include variables of other pushes.
+-- alone in its batch, the ids are taken from push_batch.variables. This column keeps its value when a batch is split
+-- (src/push/store/failed-batches.ts), so the array can then have too many ids.
 create or replace function push_concerns(batch_ids bigint[]) returns jsonb language plpgsql stable as $$
 begin
   if not has_filtered_webhook(array(select account_id from push_batch where id = any(batch_ids)), 'DataPushCompleted') then
@@ -147,8 +147,8 @@ language sql as $$
   group by account_id
 $$;
 
--- Ends operations as Completed, or as Failed with a reason. Announces the end even if the time-out was announced
--- (R-D7). A Failed operation loses the re-send key, so a repeated push becomes a new operation.
+-- Ends operations as Completed, or as Failed with a reason. Announces the end of an operation even if its time-out was
+-- already announced (R-D7). A Failed operation loses its re-send key, so a repeated push becomes a new operation.
 -- - batch_ids: batches of the operations. The rows of these batches in push_batch must still exist.
 -- - written: ids of the written variables, for a single operation without a batch.
 create or replace function end_push_operations(

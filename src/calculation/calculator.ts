@@ -69,7 +69,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const metrics = createCalculationMetrics(services.metrics);
   const perform = async (turn: Turn, signal: AbortSignal): Promise<void> => {
     await taker.takeMore(turn.accountId);
-    // Queues what follows: an aborted preview once more, or, after a run, the turns that are due now.
+    // After a run, queues the turns that are due now. If a preview was aborted, queues it again.
     dispatcher.add(await performTurn(services, metrics, turn, signal));
   };
   const dispatcher = openDispatcher({ slots: settings.concurrency, perform, log });

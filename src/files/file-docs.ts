@@ -54,7 +54,7 @@ const fileStatus = z.object({
   filename: z.string(),
   advice: z.string().exactOptional().meta({
     description:
-      'How to send the data so that its rows are read. Present only for an attachment whose name suggests data.',
+      'How to send the file so that its rows are read. Present only for an attachment whose name looks like that of a data file, such as `load.json`.',
   }),
   format: z.enum(['csv', 'xlsx']).exactOptional().meta({ description: 'Format of a Standard File.' }),
   state: z.enum(['Queued', 'Processing', 'Completed', 'PartiallyIngested', 'Rejected', 'Failed', 'Stored']).meta({

@@ -31,7 +31,7 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 
 /**
  * Creates middleware that counts and times every request (R-A9).
- * @param routeOf returns the route label of a path; undefined makes the pattern of the matched route the label.
+ * @param routeOf returns the route label of a path. When it returns undefined, the label is the matched route's pattern.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {
   return async (c, next) => {

@@ -40,7 +40,7 @@ export interface Owners {
 }
 
 /**
- * Converts dates to instants, for a request that has no parameter for a zone.
+ * Converts dates of requests that have no parameter `timeZoneId` to instants.
  * @returns the converted dates by name, and the zone that was applied, which is undefined when every date had a zone.
  */
 export async function settleMoments<Name extends string>(

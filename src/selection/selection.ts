@@ -145,8 +145,7 @@ function reachValues(caller: Caller): readonly unknown[] {
 }
 
 function describeMissing(kind: string, ids: readonly number[]): string {
-  const list = ids.join(', ');
-  return ids.length === 1 ? `${kind} ${list} does not exist` : `${kind}s ${list} do not exist`;
+  return ids.length === 1 ? `${kind} ${ids[0]} does not exist` : `${kind}s ${ids.join(', ')} do not exist`;
 }
 
 function assertAllFound(ids: readonly number[], found: ReadonlyMap<number, unknown>, { path }: InputLocation): void {

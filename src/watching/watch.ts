@@ -65,7 +65,7 @@ export interface WatchOptions {
 // database is, the more points a round reads.
 const PAUSES_PER_ROUND = 3;
 const MAX_PAUSE_MS = 500;
-// If the short read of a round exceeds one of these limits, the round performs a long read instead.
+// A round begins with a short read. If it exceeds one of these limits, the round performs a long read instead.
 const MAX_COLLECTED_POINTS = 10_000;
 const MAX_COLLECT_MS = 2000;
 // Maximum number of variables of a shared read. With more variables, comparing keys costs more than sharing saves.

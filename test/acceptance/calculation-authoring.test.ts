@@ -206,7 +206,7 @@ describe('calculation: sampleData', () => {
     expect(output.trim().split('\n')).toEqual(expected);
   });
 
-  test('contains the toolbox and the random seed, so in plain R a script that needs both returns the same series as `evaluate` (R-H4, R-H9)', async () => {
+  test('contains the toolbox and the random seed, so that a script returns the same series in plain R as in `evaluate` (R-H4, R-H9)', async () => {
     const script = `axis <- do.call("GetRegularAxis", list())
       both <- SetDataOnCommonAxis(inputVariables, axis)
       drawn <- do.call("runif", list(length(axis))) + kmeans(c(1, 2, 8, 9, 15), 2)$cluster[1] + mtcars[sample(1:32, 1), 1]

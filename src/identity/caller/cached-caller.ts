@@ -7,7 +7,7 @@ import type { CallerCache } from './find-caller.ts';
 
 export type FindCachedCaller = (authorization: string | undefined, scope: Scope) => Caller | undefined;
 
-/** Creates the lookup function. The function returns undefined for a request that `authenticate` must decide. */
+/** Creates the lookup function. When it returns undefined, `authenticate` must check the request. */
 export function createCachedCallerLookup(verifier: CachingTokenVerifier, callers: CallerCache): FindCachedCaller {
   // A client sends the same header again and again: comparing it with the last header is faster than parsing it.
   let lastHeader: string | undefined;

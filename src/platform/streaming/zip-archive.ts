@@ -1,9 +1,8 @@
 /**
- * Opens a workbook, which is a zip archive that is stored in parts. Checks the directory of the archive before it
- * inflates anything (R-E4). Refuses an archive with too many entries, with encrypted entries, with entries of equal
- * names, or with entries whose compressed sizes add up to more than the size of the archive. Also refuses an archive
- * whose inflated size, or whose ratio of inflated to compressed size, is too large. Inflating an entry fails when the
- * inflated size differs from the size in the directory.
+ * Opens a workbook, which is a zip archive. Checks the directory of the archive before it inflates anything (R-E4).
+ * Refuses an archive with too many entries, encrypted entries, entries of equal names, or entries whose compressed sizes
+ * add up to more than the archive. Also refuses an archive that would become too large, or too many times larger, when
+ * inflated. Inflating an entry fails when the directory gives another size for it.
  */
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';

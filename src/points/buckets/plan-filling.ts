@@ -51,7 +51,7 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   return {
     options: { fill, order: selection.order, steps, first, last },
     pageOf: (aggregate) => {
-      // In the second case, many buckets without a value may follow the page. All buckets are read to find the next value.
+      // If the aggregate may lack values, the next value can lie many buckets after the page, so all buckets are read.
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
       // One bucket more, because filling a gap at the end of the page may need the bucket after the gap.
       return { limit: offset + limit + 1 };

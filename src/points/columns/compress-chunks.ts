@@ -105,8 +105,8 @@ export async function compressChunks(
 }
 
 /**
- * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit. When
- * this function has locked `point_gate`, all other reads and writes wait until the commit too.
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit. At
+ * the end, the function locks `point_gate` for a moment, during which all reads and writes of points wait.
  * @param name quoted name of the chunk's table.
  * @returns false when the chunk is in use or its compression takes too long; the chunk is then unchanged.
  * @throws {DatabaseError} for any other failure.

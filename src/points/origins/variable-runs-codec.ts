@@ -9,7 +9,7 @@ import { TUPLE_BYTES, variableIdOf } from '../copy-codec.ts';
 /** Stands for the ids of excluded variables. Their readings are still counted, so that later positions stay correct. */
 const LEFT_OUT = 0;
 
-/** Consecutive readings of a write: positions from `start` to `end`, which is exclusive. */
+/** A range of positions in the list of a write's readings. `end` is exclusive. */
 export interface Positions {
   readonly start: number;
   readonly end: number;

@@ -15,7 +15,7 @@ import { chunkOf } from './chunk-rules.ts';
  */
 const MAX_STEP_MICROS = 3_600_000_000;
 
-/** Columns of equal length; row i is one run of dates. */
+/** Runs of dates, as columns of equal length. The elements at index i describe one run. */
 export interface Runs {
   readonly variableIds: number[];
   readonly fromMicros: Micros[];

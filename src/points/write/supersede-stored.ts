@@ -119,8 +119,8 @@ interface RunStep {
 }
 
 /**
- * The variables of which a write removed versions, by variable id (R-F9). The value is an instant: earlier states of
- * the variable may lack versions. Infinity: every state from before the write may lack versions.
+ * For each variable of which a write removed versions: an instant before which past states of the variable may lack
+ * versions (R-F9). Infinity: all states from before the write may lack versions.
  */
 export type HistoryCuts = Map<number, Micros>;
 
@@ -234,8 +234,8 @@ async function executeStep(
 interface Cut {
   readonly variableId: number;
   /**
-   * Instant from which the states of the variable are complete: no state at this instant or later lacks a version.
-   * Null: only the states since the current write are complete; all earlier states may lack versions.
+   * From this instant on, states of the variable have all their versions. Null: only states since this write have all
+   * their versions.
    */
   readonly historyFromMicros: Micros | null;
 }

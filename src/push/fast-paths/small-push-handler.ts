@@ -74,7 +74,7 @@ function admit(
 }
 
 /**
- * Returns true when the request contains the header `name` more than once. This handler would see only the first value.
+ * Returns true when the request contains the header `name` more than once. `headers` would contain only one of them.
  * @param name name of the header, in lower case.
  */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {

@@ -12,8 +12,8 @@ const QUARTER_MS = 900_000;
 const START_MS = Date.parse('2026-03-01T00:00:00Z');
 const QUARTERS = 48;
 /**
- * Maximum number of live points after the last answer: each of the two generations of `LivePoints` holds at most one
- * answer of 30,000 points.
+ * Maximum number of points that `LivePoints` may hold at the end: two generations, each with at most one answer of
+ * 30,000 points.
  */
 const MAX_HELD = 60_000;
 

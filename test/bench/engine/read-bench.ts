@@ -56,7 +56,7 @@ async function timeRead(database: Database, selection: PointSelection): Promise<
   return performance.now() - startMs;
 }
 
-/** Writes one version of each point of a year. @returns the current instant when the write has ended. */
+/** Writes one version of each point of a year. @returns an instant between this write and later ones. */
 async function writeYear(database: Database, variableId: number, version: number): Promise<number> {
   const entries = Array.from({ length: POINTS }, (_, index) => {
     const dateMicros = YEAR.fromMicros + index * QUARTER;

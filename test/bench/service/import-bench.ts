@@ -16,7 +16,7 @@ const GROWTH_MB = 200;
 const READER_MB = 300;
 const POLL_MS = 100;
 
-/** Limits the heap of the service, so that an importer that holds the whole document in memory crashes. */
+/** Limits the heap of the service: an importer that held the whole document in memory would crash. */
 export const IMPORT_ENVIRONMENT = { NODE_OPTIONS: '--max-old-space-size=200' };
 
 export interface ImportBench {

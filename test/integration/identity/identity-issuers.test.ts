@@ -112,7 +112,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     expect(await call({ sub: 'M-1' })).toBe(status);
   });
 
-  it('only EXTERNAL_USERS=email links a `sub` to a user; the link stays when the user loses the address (R-B5)', async () => {
+  it('a `sub` is linked to the user with its email address only if the value is email; the link outlasts the address (R-B5)', async () => {
     const linked = async () => {
       await call({ sub: 'l-1', email: 'uma@north.example', email_verified: true });
       const sql = `select user_id as id from user_identity where issuer = $1 and subject = 'l-1'`;

@@ -194,7 +194,7 @@ test.each<readonly [Method, object]>([
   },
 );
 
-test('history: a watch that resumes from before a history cut sends the stored versions and reports no cut (R-F9, R-J1)', async () => {
+test('history: if the cursor of a watch is older than a history cut, the watch sends the stored versions and reports no cut (R-F9, R-J1)', async () => {
   const variableId = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 2 });
   const request = `/data/watch?variableId=${variableId}`;
   const before = await openEventStream(api.origin, request, manager);

@@ -49,7 +49,7 @@ const createForm = async (entityType?: string) => {
 const filled = ({ name }: Form, values: object) => ({ clientData: { [name]: { Technical: values } } });
 
 describe('forms: a definition', () => {
-  it('the requests of a shipped .NET client create, find, use and read it', async () => {
+  it('a shipped .NET client can create, find, use and read a definition with its own requests', async () => {
     const form = {
       ...{ Name: 'SOURCE_FORM', EntityType: 'source' },
       Groups: [

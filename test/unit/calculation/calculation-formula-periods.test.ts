@@ -13,7 +13,7 @@ const from = (fromMicros?: number, untilMicros?: number): Validity => ({ fromMic
 const plan = (...validities: Validity[]) =>
   planPeriods(validities).map(({ formula, fromMicros, untilMicros }) => [formula, fromMicros, untilMicros]);
 
-test('formula periods: a formula without bounds is always valid; without formulas there is no period (R-H1)', () => {
+test('formula periods: a formula without bounds applies to all dates; without formulas there is no period (R-H1)', () => {
   expect(plan(from())).toEqual([[0, -Infinity, Infinity]]);
   expect(plan()).toEqual([]);
 });

@@ -17,7 +17,7 @@ const FROZEN = readFileSync(join(CHECKOUT, 'test/fixtures/proto/v1/data_points.p
 const BUF = join(CHECKOUT, 'node_modules/@bufbuild/buf/bin/buf');
 
 /**
- * @returns a map from the full name of each field, enum value and call to its properties that affect the wire format.
+ * @returns by the full name of each field, enum value and call: its properties that affect the wire format.
  */
 function elementsOf(proto: string): ReadonlyMap<string, unknown> {
   const { root } = protobuf.parse(proto, { keepCase: true });

@@ -134,8 +134,8 @@ describe('platform: civil time', () => {
     const kinds = new Set<string>();
     fc.assert(
       fc.property(instants, ([timeZoneId, second]) => {
-        // Applies the UTC offset of two hours earlier. Just after the clock goes forward, this gives local dates that
-        // the clock skips.
+        // Applies the UTC offset that the zone had two hours before. Just after the clock goes forward, the result is a
+        // local date that the clock has skipped.
         const plain = zonedAt(
           'UTC',
           second + zonedAt(timeZoneId, second - 7200).offsetNanoseconds / 1e9,

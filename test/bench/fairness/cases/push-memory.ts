@@ -1,6 +1,6 @@
 /**
- * Tests the memory for push bodies. Account A opens pushes that announce 50 MiB each, until no memory is left. Account
- * B pushes one reading.
+ * Tests the fairness of the memory for push bodies. Account A opens pushes that announce 50 MiB each, until this memory
+ * is used up. Then account B pushes one reading.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openStalledBody } from '../../../support/clients/stalled-body.ts';

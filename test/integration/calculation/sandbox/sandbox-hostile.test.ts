@@ -85,7 +85,7 @@ describe('sandbox: limits', () => {
     }
   });
 
-  test('the limit cpu_time stops even a script that ignores the interrupt; the outcome has the line number (R-H7, R-H8)', async () => {
+  test('the limit cpu_time stops even a script that ignores the interrupt; the outcome names the line reached (R-H7, R-H8)', async () => {
     const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
     const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
     expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });

@@ -63,7 +63,7 @@ describe('account pace', () => {
     void bench.start(B, 'b1');
     void bench.start(A, 'a2');
     await bench.settle();
-    // With a share of 0.5, 200 ms of work beyond CREDIT_MS need a pause of 200 / 0.5 = 400 ms.
+    // 200 ms of work beyond CREDIT_MS are followed by a pause of 200 / 0.5 = 400 ms.
     expect(bench.begun).toEqual(['a1', 'b1']);
     bench.move(399);
     await bench.settle();
@@ -77,7 +77,7 @@ describe('account pace', () => {
     [999, 'one', ['b1', 'a1']],
     [1000, 'two', ['b1', 'a1', 'a2']],
   ])(
-    'when all other accounts have been idle for %i ms and an account requests two units of work, the number of units that begin immediately is %s (R-A14)',
+    'an account requests two units of work after all others have been idle for %i ms: %s begin immediately (R-A14)',
     async (idleMs, _what, begun) => {
       const bench = openBench(0.5);
       const other = bench.start(B, 'b1');

@@ -36,7 +36,7 @@ export const siteAccessSchemaRead = z
     siteId: idSchema,
     level: z.enum(['Read', 'Write', 'Admin']),
     sourceIds: z.array(idSchema).exactOptional().meta({
-      description: 'Sources to which the access is limited; absent when the access includes all sources of the site.',
+      description: 'The only sources that the access includes; absent when it includes all sources of the site.',
     }),
   })
   .meta({ id: 'SiteAccessModel' });

@@ -35,9 +35,9 @@ import { HAS_PROBLEMS } from './variable-problems.ts';
  */
 export interface Declarations {
   /**
-   * Runs `work` in a transaction in which `work` may call `save`. Calls of one account run one at a time. Calls of the
-   * same account and process run in FIFO order. When another transaction holds the lock of the graph, `work` is rolled
-   * back and tried again. A waiting call holds no connection.
+   * Runs `work` in a transaction in which `work` may call `save`. Calls of one account run one at a time, even in
+   * different processes; in one process, they run in FIFO order. When another transaction holds the lock of the graph,
+   * `work` is rolled back and tried again. A waiting call holds no connection.
    * @throws {DomainError} dependency_unavailable when earlier calls take longer than the maximum wait.
    */
   inTurn<Result>(accountId: number, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;

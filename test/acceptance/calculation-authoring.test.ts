@@ -234,7 +234,7 @@ describe('calculation: sampleData', () => {
 
 /**
  * Runs the script as an author does in plain R: loads the sample data `rdata`, and sources the script.
- * @returns the dates and values of the script's `TimeSeries`, a line each.
+ * @returns one line for each point of the script's `TimeSeries`: its date and value.
  */
 async function runPlainR(rdata: Buffer, script: string): Promise<string> {
   const text = [

@@ -1,5 +1,5 @@
 /**
- * Copies the sources and variables of a site with the same requests as the shipped Python clients (R-C12, R-H1). Also
+ * Sends the requests with which shipped Python clients copy the sources and variables of a site (R-C12, R-H1). Also
  * replays recorded requests of three clients.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -158,7 +158,7 @@ async function queueAccountAddedMail(
 
 /**
  * Drops sites and sources that were deleted or moved after the invitation. When all sources that the invitation lists
- * for a site are dropped, an empty list remains: without a list, the user would get access to all sources of the site.
+ * for a site are dropped, the site keeps an empty list, because a site without a list gives access to all its sources.
  */
 async function findExistingSites(transaction: Transaction, { accountId, sites }: OpenInvitation) {
   const { rows } = await transaction.query<{ siteId: number; sourceIds: readonly number[] }>(

@@ -196,9 +196,8 @@ async function readStored(
 }
 
 /**
- * Describes the inputs whose number of points differs from the recorded number, for example because a point of an
- * unversioned input was overwritten after the run: its old value is gone, and its new value did not exist when the run
- * read the input.
+ * Describes the inputs whose number of points differs from the recorded number. For example, a point of an unversioned
+ * input that was overwritten after the run is no longer found: its old value is gone, and its new value is too new.
  */
 function describeInputs(run: RecordedRun, declaration: Declaration, now: readonly InputRecord[]): readonly string[] {
   const before = new Map(run.inputs.map((it) => [`${it.formula} ${it.alias}`, it.points]));

@@ -1,10 +1,11 @@
 /**
  * The window of an input is the range of dates that a run of the script reads from this input (R-H6). If the input has
- * `alignTo`, the window is widened to whole civil periods. For raw points and the bucket `all`, no window is widened to
- * whole buckets. When the dates [a, b] have changed, the window is:
+ * `alignTo`, the window is widened to whole civil periods. When the dates [a, b] have changed, the window is:
  * - RelativeDate: (a − period, b + period] in civil units of the source's time zone, widened to whole buckets.
  * - LastNPoints: the last N points up to a, and all points from a to b, widened to whole buckets.
  * - AbsoluteDate: from the first to the second declared date, both inclusive.
+ *
+ * Windows of raw points and of the bucket `all` are not widened to whole buckets.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';

@@ -133,8 +133,8 @@ export class FairQueue {
   }
 
   /**
-   * @returns true when the free slots, with those that are being given back, are too few for the accounts that need
-   *   one. An account needs a slot when it waits and holds less than its share.
+   * @returns true when the free slots and those being given back are together fewer than the accounts that need a slot.
+   *   An account needs a slot when it waits and holds less than its share.
    */
   isSqueezed(): boolean {
     let needed = 0;

@@ -12,9 +12,8 @@ const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';
 
 /**
- * The table with the compressed data of a chunk is rewritten only when it has at most this size. Rewriting removes the
- * table's free space map and visibility map. In a larger table, these maps take less than 0.4 bytes per point, which is
- * too little to rewrite the table for.
+ * The table with the compressed data of a chunk is rewritten only when it has at most this size, to save the space of
+ * its free space map and visibility map. In a larger table, these maps take less than 0.4 bytes per point.
  */
 const SMALL_BYTES = 4 * 2 ** 20;
 

@@ -136,10 +136,10 @@ const FREE_RESEND_KEY = `
 type ResentRow = Omit<Parameters<typeof toAnswer>[0], 'timeZones'> & { readonly isOld: boolean };
 
 /**
- * Finds the operation that stored the first copy of a re-sent push (R-D7).
+ * Finds the operation that stored the first copy of a re-sent push (R-D7). If it is older than 24 hours, removes
+ * `resendKey` from it, so that a new operation can take the key.
  * @param timeZones zones of the re-sent push. The answer needs them, and the operation does not store zones.
- * @returns the answer of the operation; undefined when no operation of the last 24 hours has `resendKey`. Removes the
- *   key from an older operation, so that a new operation can take it.
+ * @returns the answer of the operation; undefined when no operation of the last 24 hours has `resendKey`.
  */
 export async function findResent(
   queryable: Queryable,

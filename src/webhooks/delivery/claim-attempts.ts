@@ -46,7 +46,7 @@ const FIND_RECEIVER = `
 const IS_DUE = `state = 'Pending' and due_date <= now() and (claimed_until is null or claimed_until < now())`;
 
 // A replay ignores the pause of its webhook: a manager may want to test the receiver early. Replays have an index of
-// their own, because a paused webhook may have a hundred thousand waiting attempts, and this query runs at every event.
+// their own, so that this query does not read the waiting attempts of a paused webhook, which may be 100,000.
 const CLAIM = `
   with hook as materialized (
     select paused_until is null or paused_until <= now() as is_open from webhook where id = $1 and is_enabled

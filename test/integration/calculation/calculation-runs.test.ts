@@ -177,7 +177,7 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'a request for other dates, made %s the abandoned run is requested again, waits as long as the abandoned run (R-H5)',
+    'when other dates are requested %s the run is requested again, both requests wait equally long (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
       await force(variableId, OLD);

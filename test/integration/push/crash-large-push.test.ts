@@ -84,7 +84,7 @@ describe('push: an api killed during its direct write of a large push', () => {
     expect(await push.stored()).toEqual({ points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 });
   }, 60_000);
 
-  test('stores the push once if killed after sending the commit, even if the push is repeated (R-D1, R-D7)', async () => {
+  test('has stored the push once if the kill came after the commit was sent, even when the client repeats the push (R-D1, R-D7)', async () => {
     const push = await preparePush('after');
     await killWhileWaiting(push, ['$1::int', 42], 'commit');
     const once = { points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 };
@@ -113,8 +113,8 @@ interface LargePush {
 }
 
 /**
- * Prepares a push of new dates that is large enough for a direct write. The variable is versioned, so that the test
- * would detect a second write of the push by the additional versions.
+ * Prepares a push of new dates that is large enough for a direct write. The variable is versioned: a second write of the
+ * push would add versions, which the test would find.
  */
 async function preparePush(label: string): Promise<LargePush> {
   const variableId = await createVariable(api, sourceId, { isVersioned: true });

@@ -60,7 +60,7 @@ describe('console texts: names, placeholders and counts', () => {
     'the texts in the language %s have the placeholders and formats of the English texts, except in plural forms for 0 and 1',
     (language) => {
       const placeholders = (text: string | undefined) => (text?.match(/\{\{.*?\}\}/g) ?? []).sort();
-      // A plural form for 0 or 1 may spell the number out, and then has no placeholder for it.
+      // Plural forms for 0 and 1 may have the number as a word in place of the placeholder, so they are not compared.
       const names = Object.keys(texts.en ?? {}).filter((name) => !/_(?:zero|one)$/.test(name));
       const differing = names.filter(
         (name) => String(placeholders(texts[language]?.[name])) !== String(placeholders(texts.en?.[name])),

@@ -14,7 +14,7 @@ describe('json text: keys with escapes', () => {
     expect(parseJsonText(`{${other}:1,"${raw}":2}`)).toEqual({ [what]: 1, [key]: 2 });
   });
 
-  it('a key that is written as `ann\\u00e9e` is parsed as `année`, even if an earlier key was `ann`, a backslash and `u`', () => {
+  it('a key that is written as `ann\\u00e9e` is parsed as `année`, even after a key that ends with a backslash and `u`', () => {
     parseJsonText('{"year":1,"ann\\\\u":2}');
     expect(parseJsonText('{"year":1,"ann\\u00e9e":2}')).toEqual({ year: 1, année: 2 });
   });

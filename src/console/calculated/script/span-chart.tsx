@@ -15,7 +15,7 @@ export interface ChartLine {
   readonly label: string;
   readonly unit: string;
   readonly points: Points;
-  /** Whether the line is the result. The result is drawn thicker than the other lines and above them. */
+  /** Whether the line is the result. The result is drawn thicker than the other lines and in front of them. */
   readonly isMain?: boolean;
 }
 

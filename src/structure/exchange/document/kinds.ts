@@ -113,7 +113,7 @@ export interface Key {
   readonly occurrence: number | undefined;
 }
 
-/** @returns the members that hold a key in a row or formula: the identifier or the name, and the occurrence if set. */
+/** @returns the members that represent a key in a row or formula: identifier or name, and the occurrence if it is set. */
 export function keyMembers(members: KeyMembers, { own, name, occurrence }: Key): Record<string, unknown> {
   return {
     ...(own?.trim() ? { [members.own]: own } : { [members.name]: name }),

@@ -50,8 +50,8 @@ export default defineConfig({
               test: {
                 name: 'columns',
                 include: TESTS_OF_POINTS,
-                // The excluded files compress chunks, lock a table of points, check that writers do not wait, or create
-                // more than a hundred chunks.
+                // The excluded tests compress chunks themselves, lock a table of points, check that writers do not
+                // wait, or create more than a hundred chunks.
                 exclude: ['**/columnstore.test.ts', '**/version-timestamps.test.ts', '**/writer-chunks.test.ts'],
                 ...ON_SERVICES,
                 // Tests are slower on compressed chunks: a `PointStore` compresses all chunks after each write, and a

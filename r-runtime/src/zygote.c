@@ -124,7 +124,7 @@ static void reap_ended(struct spares *s) {
   int status;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
     int i = find_waiting(s, pid);
-    /* Exit status 0 means that every process of the supervisor's run has ended, so the network can be reused. */
+    /* Exit status 0 means that all processes of the run that it supervised have ended, so the network can be reused. */
     leave_network(&s->networks, pid, WIFEXITED(status) && WEXITSTATUS(status) == 0);
     if (i < 0) s->serving--;
     else s->waiting[i] = 0;

@@ -1,8 +1,8 @@
 /**
  * Lets batches of an account overtake a long write of that account (R-D6). `takeBatches` decides which batches need not
  * wait for the long write. One ingester runs at most three writes of an account at the same time: the long write, one
- * write in the first lane, and one in the second. The second lane is used when the write in the first lane is long too,
- * and takes only small batches.
+ * write in the first lane, and one in the second. The second lane takes only small batches; it is used when the write
+ * in the first lane is long too.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../platform/log.ts';
@@ -65,7 +65,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'could not write further batches of the account beside a long write; they stay queued and are retried, unless they are set aside',
+        'could not write more batches of the account during a long write; these batches stay queued and are retried, unless they are set aside',
       );
       return undefined;
     } finally {

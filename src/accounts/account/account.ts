@@ -134,7 +134,7 @@ export async function accountExists(database: Queryable, accountId: number): Pro
   return rowCount === 1;
 }
 
-/** Writes the JSON members that are present (R-C1). @returns their names. */
+/** Updates in the account's row only the members that the JSON object has (R-C1). @returns their names. */
 export async function saveAccount(
   database: Queryable,
   accountId: number,

@@ -13,7 +13,7 @@ export interface Home {
 }
 
 export interface FormValues {
-  /** Values of the forms, in the order in which the forms are declared. */
+  /** Values that the script reads from forms, in the order in which the declaration lists them. */
   readonly forms: readonly SandboxScalar[];
   /**
    * One warning for each entry of `inputForms` that is NULL because its site or source was deleted after the

@@ -42,8 +42,8 @@ const ABANDON = `
   set state = case when ${HAS_RESTARTED} or attempt + 1 < $2 then 'Abandoned' else 'Failed' end,
       outcome = 'abandoned', finished_date = clock_timestamp(),
       message = case
-        when ${HAS_RESTARTED} then 'the database restarted before the run ended; the run is repeated'
-        when attempt + 1 < $2 then 'the calculator stopped before the run ended; the run is repeated'
+        when ${HAS_RESTARTED} then 'the database restarted before the run ended; the run will be repeated'
+        when attempt + 1 < $2 then 'the calculator stopped before the run ended; the run will be repeated'
         else 'the calculator stopped before the run ended; the run is not repeated after ' || $2 || ' attempts' end
   where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}, ${HAS_RESTARTED} as "hasRestarted"`;
 

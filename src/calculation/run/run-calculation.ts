@@ -20,8 +20,9 @@ const STOPPING_PATIENCE_MS = 3000;
 /** Interval at which a run checks whether a user stopped it. A run shorter than this interval never checks. */
 const WATCH_INTERVAL_MS = 500;
 
-const STOPPED = 'the calculator stopped before the run ended; the run is repeated';
-const INTERRUPTED = 'a temporary error of the database or of the calculator interrupted the run; the run is repeated';
+const STOPPED = 'the calculator stopped before the run ended; the run will be repeated';
+const INTERRUPTED =
+  'a temporary error of the database or of the calculator interrupted the run; the run will be repeated';
 
 export interface RunServices extends ComputeServices {
   readonly database: Database;

@@ -12,8 +12,9 @@ import { HandBack } from './hand-back.ts';
  */
 const TAKE_BACK_AFTER_MS = 25;
 
-const STOPPING = 'the calculator stopped before the run ended; the run is repeated';
-const TAKEN_BACK = 'the run used a slot borrowed from another account, which needed the slot back; the run is repeated';
+const STOPPING = 'the calculator stopped before the run ended; the run will be repeated';
+const TAKEN_BACK =
+  'the run used a slot borrowed from another account, which needed the slot back; the run will be repeated';
 
 export interface Dispatcher {
   add(turns: readonly Turn[]): void;

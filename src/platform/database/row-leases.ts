@@ -1,7 +1,7 @@
 /**
  * Short leases on rows, which a process renews while it works on the rows. A process that crashes or is suspended loses
- * its rows within LEASE_MS. The end of a lease is also the fencing token: a process writes a result only if the row
- * still contains this end.
+ * its rows within LEASE_MS. The instant at which a lease ends is also the fencing token: a process writes a result only
+ * if the row still contains this instant.
  */
 import type { Log } from '../log.ts';
 import type { Database, Queryable } from './database.ts';

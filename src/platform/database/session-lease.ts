@@ -1,5 +1,5 @@
 /**
- * Leases by session advisory locks. The server ends a session that is silent for LEASE_MS, so a crashed or suspended
+ * Leases, held as session advisory locks. The server ends a session that is silent for LEASE_MS, so a crashed or suspended
  * process loses its locks. The holder works in the session of the lock, so the holder cannot commit after the lease has
  * ended.
  */

@@ -8,7 +8,7 @@ export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** @returns true when PostgreSQL can store every key and text in a JSON value. */
+/** @returns true when a JSON value contains only keys and texts that PostgreSQL can store. */
 export function isStorableJson(value: unknown): boolean {
   if (typeof value === 'string') return isStorableText(value);
   if (typeof value !== 'object' || value === null) return true;

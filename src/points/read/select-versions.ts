@@ -108,9 +108,9 @@ function mergeTables({ current, superseded, ordered, columns }: Merging): string
 }
 
 /**
- * @returns a condition that limits the rows of history to the span from the first to the last date at which the current
- *   version does not meet `narrowing`. Outside this span, the read needs no history. Do not use the condition for a
- *   read with a maximum number of rows: finding the span costs more than the condition saves.
+ * @returns a condition that limits the rows of history to a span of dates. At all dates outside the span, the current
+ *   version meets `narrowing`, so no history is needed. Do not use the condition for a read with a maximum number of
+ *   rows: finding the span costs more than the condition saves.
  */
 function whereCurrentFails(period: readonly string[], narrowing: readonly string[]): string {
   const failing = `from point where ${period.join(' and ')} and not (${narrowing.join(' and ')})`;

@@ -20,8 +20,8 @@ export interface FastPaths {
    */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
-   * Throws the error of `handleSmallPushes` if it failed to store the push of this request. The app answers with this
-   * error.
+   * If `handleSmallPushes` failed to store the push of this request, throws the error of that failure. The app answers
+   * with it.
    * @param env the bindings of the request in the app.
    */
   throwFailure(env: unknown): void;

@@ -55,7 +55,7 @@ export interface OwnCatalogue {
 const name: EntryMember = { column: 'name', schema: nameSchema };
 const finite = z.number();
 
-/** @param column the column of `table` with the id of a catalogue entry. */
+/** @param column the column of `table` that holds the id of a catalogue entry. */
 const ofResource = (table: 'site' | 'source' | 'variable', column: string) =>
   `select '${table}' as kind, id::text from ${table} where account_id = $1 and ${column} = $2`;
 

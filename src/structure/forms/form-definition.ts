@@ -185,7 +185,7 @@ export const TYPE_RULES: Readonly<Record<FieldType, string>> = {
   Date: 'must be an ISO 8601 date such as 2026-03-01 or 2026-03-01T00:15:00Z',
 };
 
-/** @returns whether the value of an item has the type of the field that offers the item. */
+/** @returns whether the value of an item (a choice that a field offers) has the type of the field. */
 function isOfType(type: FieldType, value: unknown): boolean {
   switch (type) {
     case 'String':

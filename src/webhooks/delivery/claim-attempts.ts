@@ -1,8 +1,8 @@
 /**
  * Claims of attempts: the claiming process owns an attempt until its lease ends, and renews the lease until the attempt
  * has an outcome (platform/database/row-leases.ts). When the lease ends, for example after a crash, any process may
- * claim the attempt. The end of the lease is also the fencing token: the claiming process can write an outcome only
- * while `claimed_until` of the row has the value that this process last set.
+ * claim the attempt. `claimed_until` is also the fencing token: the claiming process can write an outcome only while it
+ * has the value that this process last set.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { LeasedRow, LeasedTable } from '../../platform/database/row-leases.ts';
@@ -46,7 +46,7 @@ const FIND_RECEIVER = `
 const IS_DUE = `state = 'Pending' and due_date <= now() and (claimed_until is null or claimed_until < now())`;
 
 // A replay ignores the pause of its webhook: a manager may want to test the receiver early. Replays have an index of
-// their own, so that this query does not read the waiting attempts of a paused webhook, which may be 100,000.
+// their own, so that this query does not read the waiting attempts of a paused webhook (there may be 100,000).
 const CLAIM = `
   with hook as materialized (
     select paused_until is null or paused_until <= now() as is_open from webhook where id = $1 and is_enabled

@@ -1,7 +1,7 @@
 /**
  * Compares the time of `GET /data` with the time in which the database alone sends the same rows: by COPY for points,
- * by plain SQL for buckets and last points. The last figure is the time from the push of a day's correction until a
- * read returns the correction.
+ * by plain SQL for buckets and last points. The last figure is the time from a push of corrected points until a read
+ * returns them.
  */
 import { Agent, get } from 'node:http';
 import { to as copyTo } from 'pg-copy-streams';

@@ -152,7 +152,8 @@ describe('calculator: accounts', () => {
     expect(await running()).toContainEqual(
       expect.objectContaining({
         ...{ state: 'Abandoned', outcome: 'stopped' },
-        message: 'the run used a slot borrowed from another account, which needed the slot back; the run is repeated',
+        message:
+          'the run used a slot borrowed from another account, which needed the slot back; the run will be repeated',
       }),
     );
     isPatient = true;

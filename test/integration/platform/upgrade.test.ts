@@ -144,7 +144,7 @@ describe('upgrade: identity and accounts', () => {
   });
 });
 
-it('upgrade: for a variable with overwritten points, history counts as complete since its last write before the upgrade (R-F9)', () => {
+it('upgrade: if points of a variable were overwritten, its history is complete only since its last write before the upgrade (R-F9)', () => {
   // The table `point_rewrite` records writes that did more than append. Only variable 1 has a row there.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });

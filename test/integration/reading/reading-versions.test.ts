@@ -117,7 +117,7 @@ describe('version selection: query, body and gRPC (R-G2, R-J1)', () => {
     },
   );
 
-  test('a gRPC message, or a body whose tags are an object, may select a tag whose key contains a colon (R-G2)', async () => {
+  test('a tag whose key contains a colon can be selected by a gRPC message, and by a body in which `tags` is an object (R-G2)', async () => {
     const tags = { 'a:b': 'c:d' };
     const { body } = await api.manager.post<Row[]>('/data', { variableId: revised, tags });
     expect(body).toHaveLength(3);

@@ -33,7 +33,7 @@ export interface TestApi {
   readonly manager: TestClient;
   /** A MANAGER of the account `otherAccountId` who may push. */
   readonly stranger: TestClient;
-  /** Adds a user, who may push by default, to the account. @returns a client that is signed in as the user. */
+  /** Adds a user to the account and signs in. By default, the user has the permission to push. */
   signIn(userName: string, role: UserRole, options?: SignInOptions): Promise<TestClient>;
   /** Ingests every accepted push of the account, at most `maxRows` readings per transaction. */
   ingest(maxRows?: number): Promise<void>;

@@ -1,4 +1,4 @@
-/** Validity periods of formulas, and form paths (R-H1). */
+/** Validity periods of formulas, and paths of values in forms (R-H1). */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {

@@ -50,7 +50,7 @@ describe('image:check: confinement seen from inside a container', () => {
     ['no processor limit', { cpu: 'max 100000' }, 'processors must be 2, got max 100000'],
     ['a gateway', { gateways: '1' }, 'gateway must be absent, got present'],
   ])(
-    'for a container with %s, the problem names the expected and the actual value (R-H7)',
+    'for a container with %s, the reported problem contains the expected and the actual value (R-H7)',
     (_, difference, problem) => {
       expect(problemsWith(difference)).toEqual([problem]);
     },

@@ -1,5 +1,5 @@
 /**
- * Memory of uploads: account A opens 20 uploads, announces 50 MiB for each, sends 10 MiB of each and then stalls.
+ * Memory that uploads use: account A opens 20 uploads, announces 50 MiB for each, sends 10 MiB of each and then stalls.
  * Account B uploads a file of one row.
  */
 import { setTimeout as wait } from 'node:timers/promises';

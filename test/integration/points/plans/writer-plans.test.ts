@@ -55,7 +55,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => store?.close());
 
-/** Inserts, for each variable, rows at HOURS hourly dates from `start` on: `versions` rows per date. */
+/** Inserts, for each variable, `versions` rows at each of HOURS consecutive hours. The first hour is `start`. */
 function insertPoints(table: string, versions: number, variableIds: readonly number[], start: number) {
   return store.database.query(
     `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

@@ -57,8 +57,9 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       const until = toInstant(to);
       const { backup, segments } = await restoreBackup(programs, { directory, target, until });
       print(`copied backup ${backup.name} and ${segments} WAL segment${segments === 1 ? '' : 's'} into ${target}`);
-      const state = until === undefined ? 'everything that was archived' : `every commit up to ${until}`;
-      print(`start PostgreSQL on ${target}: it recovers ${state}, then accepts connections`);
+      const recovered =
+        until === undefined ? 'everything that was archived' : `all transactions committed up to ${until}`;
+      print(`start PostgreSQL on ${target}: it recovers ${recovered}, then accepts connections`);
       print(
         'start with an empty Redis: jobs in the old Redis may refer to work that the restored database does not contain',
       );

@@ -54,7 +54,7 @@ export async function findReferenceProblems(
 
 /**
  * Does the same as `findReferenceProblems`, but with the result of an earlier `findVisible`.
- * @param visible may cover more formulas than `formulas`.
+ * @param visible may also cover other formulas.
  */
 export async function findProblemsOf(
   queryable: Queryable,

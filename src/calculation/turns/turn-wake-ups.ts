@@ -31,9 +31,8 @@ export interface TurnTaker {
   /** Takes ids from the Redis set `key`, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /**
-   * Takes more ids from the Redis sets of an account. Skips a set in two cases:
-   * - `take` has left no ids in the set.
-   * - At least MAX_HELD / 2 turns from the set already wait in the calculator.
+   * Takes more ids from the Redis sets of an account. Skips a set that `take` has emptied, and a set from which at least
+   * MAX_HELD / 2 turns already wait in the calculator.
    */
   takeMore(accountId: number): Promise<void>;
 }

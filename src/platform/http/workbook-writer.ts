@@ -136,9 +136,9 @@ function toCell(cell: WorkbookCell): Excel.CellValue {
 
 /**
  * Replaces some characters of a text by escapes such as `_x000D_` (ECMA-376 part 1, 22.9.2.19):
- * - characters that are not allowed in XML, and characters that an XML parser may change: U+FFFE, U+FFFF, and control
- *   characters other than tab and line feed
- * - the first underscore of a part of the text that looks like an escape
+ * - U+FFFE, U+FFFF, and control characters other than tab and line feed: XML does not allow them, or a parser may change
+ *   them
+ * - the underscore at the beginning of `_x000D_` and the like in the original text
  */
 export function escapeText(text: string): string {
   return text.replace(NEEDS_ESCAPE, (character) => {

@@ -87,8 +87,8 @@ function isRepeated(rawHeaders: readonly string[], name: string): boolean {
 }
 
 /**
- * Reads the body and counts its bytes in `share`. When `share` refuses the bytes, `done` receives the body with
- * `hasMemory` false, and the app must handle the request.
+ * Reads the whole body and counts its bytes in `share`, then calls `done`. If `share` refuses the bytes, `hasMemory` is
+ * false, and the app must handle the request.
  */
 function readBody(
   incoming: IncomingMessage,

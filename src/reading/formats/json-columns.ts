@@ -63,8 +63,8 @@ interface Member {
 
 function openMember(column: Column, writeInstant: InstantWriter | undefined): Member {
   const name = `,${JSON.stringify(column.name)}:`;
-  // One `RowBytes` serves all objects: for each array, it allocates a buffer a little larger than the previous array,
-  // so the buffer seldom has to grow.
+  // All arrays are written with one `RowBytes`. It begins an array with a buffer a little larger than the previous
+  // array, so the buffer seldom has to grow.
   const array = new RowBytes();
   let constant: number | null | undefined;
   let hasValue = false;

@@ -169,9 +169,8 @@ it('account health: for 100,000 variables, the answer counts all silent variable
   expect(variables.total).toBeGreaterThan(VARIABLES);
   expect(variables.silent.count).toBe(102);
   expect(variables.silent.items).toHaveLength(50);
-  // The variable with the shortest silence is listed first: the variable named `silent`, which another test created.
-  // This test created the other variables. Their ids ascend in steps of 1000, because a greater id means a longer
-  // silence.
+  // The list begins with the shortest silence, which is that of the variable `silent` of another test. This test created
+  // the others: their ids are 1000 apart, and a greater id has a longer silence.
   const [latest, ...others] = variables.silent.items;
   expect(latest).toMatchObject({ name: 'silent' });
   const first = Number(others[0]?.variableId);

@@ -156,7 +156,7 @@ describe('backup', () => {
   it.concurrent('a restore to an instant keeps the writes answered before the instant, and drops later writes (R-D1)', async () => {
     const target = clusters.locate('restored');
     const lines = await admin('restore', backups(), target, '--to', instant);
-    expect(lines.join(' ')).toMatch(/recovers every commit up to 2\S+Z, then accepts connections/);
+    expect(lines.join(' ')).toMatch(/recovers all transactions committed up to 2\S+Z, then accepts connections/);
     const { databaseUrl } = await clusters.start('restored');
     expect(readdirSync(target)).not.toContain('recovery_wal');
     await withDatabase(databaseUrl, async (database) => {

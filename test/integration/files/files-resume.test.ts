@@ -182,7 +182,7 @@ describe('files: a file whose processing is interrupted or runs twice', () => {
     await expectOnce(fileId);
   });
 
-  it('is Failed after ten failed attempts without progress; attempts that fail because the disk is full, the service stops or the parser is killed from outside do not count (R-A15)', async () => {
+  it('is Failed after ten failed attempts without progress, not counting those that fail by a full disk, a stop of the service or a kill of the parser (R-A15)', async () => {
     const fileId = await stack.upload('d.csv', csv);
     await stack.api.database.query('update stored_file set attempts = 8 where id = $1', [fileId]);
     const failing = (error: Error) => ({

@@ -219,9 +219,9 @@ function stateAt(versions: readonly Row[], micros: number): ReadonlyMap<number, 
 }
 
 /**
- * Checks that, at every instant from historyFrom on, the store `cut` has the same state as the model `uncut`. Unlike
- * the store, this model also keeps the versions above the version limit and the versions that a write to an unversioned
- * variable overwrites. Both `cut` and `uncut` remove the points that a step deletes.
+ * Checks that the store `cut`, which drops old versions, gives the same state as the model `uncut` at every instant from
+ * historyFrom on. `uncut` also keeps the versions above the version limit and the versions that a write to an
+ * unversioned variable overwrites. Both remove the points that a step deletes.
  * @param latest greatest VersionTimestamp that each variable has ever had. This function updates the map. Pass the same
  *   map to every call, because a deletion can remove the version with the greatest VersionTimestamp from both `cut` and
  *   `uncut`.

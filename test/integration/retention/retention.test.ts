@@ -234,8 +234,7 @@ describe('retention: policy, preview and job', () => {
       expect((await apply()).hasRun).toBe(false);
     });
     expect(hasRun).toBe(true);
-    // At the first pause, `before` is still empty, so both variables are added to `order`, whichever variable had its
-    // turn. These first two ids are skipped.
+    // At the first pause, `before` is still empty, so both variables look changed. Skips these two entries of `order`.
     const turns = order.slice(2);
     expect(turns.length).toBeGreaterThan(2);
     for (const [index, id] of turns.entries()) if (index > 0) expect(id).not.toBe(turns[index - 1]);

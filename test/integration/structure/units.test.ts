@@ -98,7 +98,7 @@ describe('structure: catalogues (R-C8)', () => {
     },
   );
 
-  test('a variable can have type 0 or an unlisted type, and pushes can use type 0 (R-C6, R-C8)', async () => {
+  test('a variable can have type 0 or an unlisted type, and a push can identify a variable by type 0 (R-C6, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
     const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });

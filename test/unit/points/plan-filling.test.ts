@@ -1,4 +1,4 @@
-/** The longest period in which a read may fill gaps (R-G1). */
+/** The longest period that a read with filled gaps may cover (R-G1). */
 import { expect, test } from 'vitest';
 import type { Buckets } from '../../../src/points/buckets/bucket.ts';
 import { MAX_FILLED } from '../../../src/points/buckets/fill-buckets.ts';

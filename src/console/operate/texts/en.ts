@@ -15,7 +15,7 @@ export const en = {
     setAside: 'Pushes set aside after failures',
     events: 'Events to be relayed',
     calculations: 'Calculations due',
-    files: 'Files to be read',
+    files: 'Files waiting to be read',
     webhooks: 'Webhook messages due',
     mails: 'Emails due',
   },

@@ -6,16 +6,16 @@
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';
 import type { Micros, WrittenRange } from '../point.ts';
 import { chunkOf, type Span, spanOf } from './chunk-rules.ts';
-import { type DateRows, type SettledRows, settleRows } from './settle-rows-rules.ts';
 import {
-  addRun,
-  type ChunkRuns,
-  type ChunkRunsByNumber,
+  addRange,
+  type ChunkRanges,
+  type ChunkRangesByNumber,
   getOrAdd,
-  openRunWriter,
-  type RunTarget,
-  type RunWriter,
-} from './stored-runs-rules.ts';
+  openRangeWriter,
+  type RangeTarget,
+  type RangeWriter,
+} from './date-ranges-rules.ts';
+import { type DateRows, type SettledRows, settleRows } from './settle-rows-rules.ts';
 import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rules.ts';
 
 /** Result of a write for one variable: the written range and the new write state of the variable. */
@@ -36,7 +36,7 @@ export interface WritePlan {
   /** Tuples for `point_version`: rows superseded by later rows of this write. */
   readonly earlier: readonly Buffer[];
   /** By chunk number: the dates that may already be stored, and the dates that get several versions. */
-  readonly chunks: ReadonlyMap<number, ChunkRuns>;
+  readonly chunks: ReadonlyMap<number, ChunkRanges>;
   /** The variables that exist and have rows in the write, each once. */
   readonly written: readonly WrittenSeries[];
 }
@@ -83,11 +83,11 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
   const { variables, hasUnknown } = surveyRows(batches, series, now);
   const unordered = new Map([...variables].filter(([, { isOrdered }]) => !isOrdered));
   const settled = settleAll(batches, unordered);
-  const chunks: ChunkRunsByNumber = new Map();
-  findRuns(batches, variables, chunks);
+  const chunks: ChunkRangesByNumber = new Map();
+  findRanges(batches, variables, chunks);
   for (const [variableId, variable] of unordered) {
     const rows = settled.get(variableId);
-    if (rows) addSettledRuns(chunks, variable, rows);
+    if (rows) addSettledRanges(chunks, variable, rows);
   }
   const areAllTaken = !hasUnknown && unordered.size === 0;
   const isTaken = (variableId: number) => variables.get(variableId)?.isOrdered === true;
@@ -105,18 +105,18 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
 const isFilled = (tuples: Buffer) => tuples.length > 0;
 
 /**
- * Finds the dates that may already be stored, and groups them into runs: sequences of dates with equal steps. Leaves
+ * Finds the dates that may already be stored, and groups them into date ranges with equal steps. Leaves
  * out variables whose dates do not strictly ascend.
  */
-function findRuns(
+function findRanges(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,
-  chunks: ChunkRunsByNumber,
+  chunks: ChunkRangesByNumber,
 ): void {
-  const writers = new Map<number, RunWriter>();
+  const writers = new Map<number, RangeWriter>();
   for (const [variableId, variable] of variables) {
     if (!variable.isOrdered || variable.fromMicros > variable.series.maxDateMicros) continue;
-    writers.set(variableId, openRunWriter(chunks, toRunTarget(variable, 1)));
+    writers.set(variableId, openRangeWriter(chunks, toRangeTarget(variable, 1)));
   }
   if (writers.size === 0) return;
   for (const tuples of batches) {
@@ -129,9 +129,13 @@ function findRuns(
   for (const writer of writers.values()) writer.end();
 }
 
-function addSettledRuns(chunks: ChunkRunsByNumber, variable: VariableSurvey, { dates, maxKept }: SettledRows): void {
-  const target = toRunTarget(variable, maxKept);
-  const writer = openRunWriter(chunks, target);
+function addSettledRanges(
+  chunks: ChunkRangesByNumber,
+  variable: VariableSurvey,
+  { dates, maxKept }: SettledRows,
+): void {
+  const target = toRangeTarget(variable, maxKept);
+  const writer = openRangeWriter(chunks, target);
   const isStored = ({ dateMicros }: DateRows) => dateMicros <= variable.series.maxDateMicros;
   for (const rows of dates) {
     if (isStored(rows) || rows.earlierTagIds.length > 0) writer.add(rows.dateMicros, rows.versionTagId);
@@ -139,9 +143,9 @@ function addSettledRuns(chunks: ChunkRunsByNumber, variable: VariableSurvey, { d
   writer.end();
   for (const { dateMicros, earlierTagIds } of dates.filter(isStored)) {
     for (const tagId of earlierTagIds.filter((id) => mayBeStored(variable.series, id))) {
-      const runs = getOrAdd(chunks, chunkOf(dateMicros));
-      addRun(runs.replaced, target, dateMicros, dateMicros, 0, tagId);
-      if (variable.series.isHistoryCut) addRun(runs.exposed, target, dateMicros, dateMicros, 0, tagId);
+      const ranges = getOrAdd(chunks, chunkOf(dateMicros));
+      addRange(ranges.replaced, target, dateMicros, dateMicros, 0, tagId);
+      if (variable.series.isHistoryCut) addRange(ranges.exposed, target, dateMicros, dateMicros, 0, tagId);
     }
   }
 }
@@ -149,7 +153,7 @@ function addSettledRuns(chunks: ChunkRunsByNumber, variable: VariableSurvey, { d
 const REPLACED = ['replaced'] as const;
 const REPLACED_AND_EXPOSED = ['replaced', 'exposed'] as const;
 
-function toRunTarget(variable: VariableSurvey, maxKept: number): RunTarget {
+function toRangeTarget(variable: VariableSurvey, maxKept: number): RangeTarget {
   const { series } = variable;
   const { variableId, isVersioned, versionLimit, hasHistory } = series;
   const isLimited = boundAfter(variable, maxKept) > versionLimit;
@@ -158,7 +162,7 @@ function toRunTarget(variable: VariableSurvey, maxKept: number): RunTarget {
     versionLimit,
     setsFor: (versionTagId) => {
       if (!isVersioned) return hasHistory ? ['overwritten', 'forgotten'] : ['overwritten'];
-      const sets: (keyof ChunkRuns)[] = ['superseded'];
+      const sets: (keyof ChunkRanges)[] = ['superseded'];
       if (mayBeStored(series, versionTagId)) sets.push(...(series.isHistoryCut ? REPLACED_AND_EXPOSED : REPLACED));
       if (isLimited) sets.push('limited');
       return sets;

@@ -1,15 +1,15 @@
 /**
  * Removes from `point` each stored row whose date is written again. With versioning, the row moves to history, unless
  * the new row has the same VersionTag (R-F2). Also deletes replaced and surplus versions from history.
- * Each statement handles the runs of dates (stored-runs-rules.ts) of one chunk. `update … from` and `insert … on
+ * Each statement handles the date ranges (date-ranges-rules.ts) of one chunk. `update … from` and `insert … on
  * conflict` would be slower.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../point.ts';
 import { spanOfAll } from './chunk-rules.ts';
+import type { ChunkRanges, DateRanges } from './date-ranges-rules.ts';
 import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
-import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 
 // These conditions compare columns with constants. Therefore, TimescaleDB decompresses only those batches of a
 // compressed chunk that may hold the rows. Without the conditions, it decompresses the whole chunk: revising a year
@@ -17,28 +17,28 @@ import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 const inTouchedBatches = (table: string) => `
     and ${table}.variable_id = any($1::int[]) and ${table}.date between $9::timestamptz and $10::timestamptz`;
 
-// With `offset 0`, the dates and step of a run are computed once per run, not once per stored row.
-const RUNS = `(
+// With `offset 0`, the dates and step of a range are computed once per range, not once per stored row.
+const RANGES = `(
     select variable_id, timestamptz 'epoch' + from_micros * interval '1 microsecond' as from_date,
            timestamptz 'epoch' + to_micros * interval '1 microsecond' as to_date,
            from_micros = to_micros as is_one_date, step_micros * interval '1 microsecond' as step,
            version_tag_id, version_limit
     from unnest($1::int[], $2::int8[], $3::int8[], $4::int8[], $5::int[], $6::int[])
-         run (variable_id, from_micros, to_micros, step_micros, version_tag_id, version_limit)
+         dates (variable_id, from_micros, to_micros, step_micros, version_tag_id, version_limit)
     offset 0
-  ) run`;
+  ) dates`;
 
 // $7 and $8 are the bounds of the chunk. They limit the statement to the dates of the chunk. This is necessary because,
 // for a compressed chunk, the statement runs on the whole hypertable.
-const isInRun = (table: string) => `${table}.variable_id = run.variable_id
-    and ${table}.date between run.from_date and run.to_date
-    and (run.is_one_date or date_bin(run.step, ${table}.date, run.from_date) = ${table}.date)
+const isInRange = (table: string) => `${table}.variable_id = dates.variable_id
+    and ${table}.date between dates.from_date and dates.to_date
+    and (dates.is_one_date or date_bin(dates.step, ${table}.date, dates.from_date) = ${table}.date)
     and ${table}.date >= $7::timestamptz and ${table}.date < $8::timestamptz`;
 
 const touched = ({ isCompressed }: StatementTarget, table: string) => (isCompressed ? inTouchedBatches(table) : '');
 
-const removeRuns = (target: StatementTarget) => `
-  delete from ${target.target} stored using ${RUNS} where ${isInRun('stored')}${touched(target, 'stored')}`;
+const removeRanges = (target: StatementTarget) => `
+  delete from ${target.target} stored using ${RANGES} where ${isInRange('stored')}${touched(target, 'stored')}`;
 
 // Copies rows to history, except rows with the VersionTag that is being written (R-F2). A single `delete … returning`
 // would be slower.
@@ -46,18 +46,18 @@ const supersede = (target: StatementTarget, history: string) => `
   insert into ${history} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,
          stored.tag_set_id
-  from ${RUNS}, ${target.target} stored
-  where ${isInRun('stored')}${touched(target, 'stored')}
-    and (stored.version_tag_id = 0 or stored.version_tag_id <> run.version_tag_id)`;
+  from ${RANGES}, ${target.target} stored
+  where ${isInRange('stored')}${touched(target, 'stored')}
+    and (stored.version_tag_id = 0 or stored.version_tag_id <> dates.version_tag_id)`;
 
-const replace = (target: StatementTarget) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
+const replace = (target: StatementTarget) => `${removeRanges(target)} and stored.version_tag_id = dates.version_tag_id`;
 
 // Finds the variables for which the write replaces a version that was written at or before `history_from`. After the
 // write, earlier states of these variables may lack versions (R-F9).
 const widenCut = (target: StatementTarget) => `
-  select distinct run.variable_id as "variableId", null::int8 as "historyFromMicros"
-  from ${RUNS} join series on series.variable_id = run.variable_id, ${target.target} stored
-  where ${isInRun('stored')}${touched(target, 'stored')} and stored.version_tag_id = run.version_tag_id
+  select distinct dates.variable_id as "variableId", null::int8 as "historyFromMicros"
+  from ${RANGES} join series on series.variable_id = dates.variable_id, ${target.target} stored
+  where ${isInRange('stored')}${touched(target, 'stored')} and stored.version_tag_id = dates.version_tag_id
     and stored.version_timestamp <= series.history_from`;
 
 // Finds surplus versions in history: at each date, the oldest versions in excess of the variable's version limit.
@@ -65,18 +65,18 @@ const widenCut = (target: StatementTarget) => `
 // (R-F3). Without `materialized`, PostgreSQL would count the versions again for every stored row.
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
-    select run.variable_id, version.date, version.version_timestamp, version.newer_timestamp
-    from ${RUNS}, lateral (
+    select dates.variable_id, version.date, version.version_timestamp, version.newer_timestamp
+    from ${RANGES}, lateral (
       select date, version_timestamp, version_tag_id <> 0 as is_tagged,
              lag(version_timestamp) over newer as newer_timestamp,
              count(*) filter (where version_tag_id <> 0) over newer as tagged_count,
              count(*) filter (where version_tag_id = 0) over newer as untagged_count
-      from ${target.target} stored where ${isInRun('stored')}${touched(target, 'stored')}
+      from ${target.target} stored where ${isInRange('stored')}${touched(target, 'stored')}
       window newer as (partition by date order by version_timestamp desc rows unbounded preceding)
     ) version
-    where run.version_limit < case when version.is_tagged
-      then version.tagged_count + (run.version_tag_id <> 0)::int
-      else version.untagged_count + (run.version_tag_id = 0)::int end
+    where dates.version_limit < case when version.is_tagged
+      then version.tagged_count + (dates.version_tag_id <> 0)::int
+      else version.untagged_count + (dates.version_tag_id = 0)::int end
   )`;
 
 // Deletes surplus versions. For each variable with deleted versions, returns the latest instant at which one of them
@@ -102,7 +102,7 @@ const surplusSpan = (target: StatementTarget) => `${surplus(target)}
 
 type StatementTarget = Pick<Chunk, 'target' | 'isCompressed'>;
 
-interface RunStep {
+interface RangeStep {
   readonly table: PointTable;
   /**
    * @param target the chunk of `table` that the statement reads or changes.
@@ -124,19 +124,19 @@ interface RunStep {
  */
 export type HistoryCuts = Map<number, Micros>;
 
-/** For each set in `ChunkRuns`: the statements that handle its runs, in the order in which they are executed. */
-export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
+/** For each set in `ChunkRanges`: the statements that handle its ranges, in the order in which they are executed. */
+export const RANGE_STEPS: Readonly<Record<keyof ChunkRanges, readonly RangeStep[]>> = {
   // If the statement deletes any row, all its variables are added to `HistoryCuts`, even those that lost no row. Finding
   // out which of them lost rows would need a second search.
-  overwritten: [{ table: 'point', statement: removeRuns, isCut: true }],
+  overwritten: [{ table: 'point', statement: removeRanges, isCut: true }],
   exposed: [
     { table: 'point', statement: widenCut },
     { table: 'point_version', statement: widenCut },
   ],
-  forgotten: [{ table: 'point_version', statement: removeRuns }],
+  forgotten: [{ table: 'point_version', statement: removeRanges }],
   superseded: [
     { table: 'point', statement: supersede },
-    { table: 'point', statement: removeRuns },
+    { table: 'point', statement: removeRanges },
   ],
   replaced: [{ table: 'point_version', statement: replace }],
   limited: [{ table: 'point_version', statement: limit, spanStatement: surplusSpan }],
@@ -148,7 +148,7 @@ const DEFAULT_JOINS = NESTED_LOOPS_ONLY.replaceAll('= off', '= default');
 
 /**
  * Executes `work` while the planner joins only by nested loops over index scans. Other joins cannot use the date range
- * of a run.
+ * of a dates.
  */
 export async function withNestedLoops<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
   await transaction.query(NESTED_LOOPS_ONLY);
@@ -160,13 +160,13 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
 /**
  * Deletes the stored rows that a write overwrites, and moves superseded rows to history (§9.2, R-F2, R-F4).
  *
- * @param chunks by chunk number, the runs of dates that the write contains (stored-runs-rules.ts).
+ * @param chunks by chunk number, the date ranges that the write contains (date-ranges-rules.ts).
  * @param stored all stored chunks that can hold rows with these dates.
  * @param cuts the map that receives the variables whose earlier states become incomplete (R-F9).
  */
 export async function supersedeStored(
   transaction: Transaction,
-  chunks: ReadonlyMap<number, ChunkRuns>,
+  chunks: ReadonlyMap<number, ChunkRanges>,
   stored: readonly Chunk[],
   cuts: HistoryCuts,
 ): Promise<void> {
@@ -179,12 +179,12 @@ export async function supersedeStored(
 /**
  * Deletes the oldest versions in excess of the variable's version limit, for each date in a chunk's set `limited`
  * (R-F3). Call this function after the new rows of the write are inserted.
- * @param chunks by chunk number, the runs of dates that the write contains (stored-runs-rules.ts).
+ * @param chunks by chunk number, the date ranges that the write contains (date-ranges-rules.ts).
  * @param cuts the map that receives the variables whose earlier states become incomplete (R-F9).
  */
 export async function limitVersions(
   transaction: Transaction,
-  chunks: ReadonlyMap<number, ChunkRuns>,
+  chunks: ReadonlyMap<number, ChunkRanges>,
   cuts: HistoryCuts,
 ): Promise<void> {
   await execute(transaction, chunks, ['limited'], cuts);
@@ -192,18 +192,19 @@ export async function limitVersions(
 
 async function execute(
   transaction: Transaction,
-  chunks: ReadonlyMap<number, ChunkRuns>,
-  sets: readonly (keyof ChunkRuns)[],
+  chunks: ReadonlyMap<number, ChunkRanges>,
+  sets: readonly (keyof ChunkRanges)[],
   cuts: HistoryCuts,
   known?: readonly Chunk[],
 ): Promise<void> {
-  const wanted = [...chunks].filter(([, runs]) => sets.some((set) => runs[set].variableIds.length > 0));
+  const wanted = [...chunks].filter(([, ranges]) => sets.some((set) => ranges[set].variableIds.length > 0));
   if (wanted.length === 0) return;
   const stored = known ?? (await findChunks(transaction, spanOfAll(wanted.map(([chunkNumber]) => chunkNumber))));
   await withNestedLoops(transaction, async () => {
-    for (const [chunkNumber, runs] of wanted) {
-      for (const set of sets.filter((name) => runs[name].variableIds.length > 0)) {
-        for (const step of RUN_STEPS[set]) await executeStep(transaction, step, stored, chunkNumber, runs[set], cuts);
+    for (const [chunkNumber, ranges] of wanted) {
+      for (const set of sets.filter((name) => ranges[name].variableIds.length > 0)) {
+        for (const step of RANGE_STEPS[set])
+          await executeStep(transaction, step, stored, chunkNumber, ranges[set], cuts);
       }
     }
   });
@@ -211,15 +212,15 @@ async function execute(
 
 async function executeStep(
   transaction: Transaction,
-  { table, statement, spanStatement, isCut }: RunStep,
+  { table, statement, spanStatement, isCut }: RangeStep,
   stored: readonly Chunk[],
   chunkNumber: number,
-  runs: Runs,
+  ranges: DateRanges,
   cuts: HistoryCuts,
 ): Promise<void> {
   for (const chunk of chunksOf(stored, table, chunkNumber)) {
     const history = insertTargetOf(stored, 'point_version', chunk);
-    const values = toValues(chunk, runs);
+    const values = toValues(chunk, ranges);
     if (spanStatement && chunk.isCompressed) {
       const { rows } = await transaction.query<{ from: string | null; to: string }>(spanStatement(chunk), values);
       if (!rows[0]?.from) continue;
@@ -227,7 +228,7 @@ async function executeStep(
     }
     const { rows, rowCount } = await transaction.query<Cut>(statement(chunk, history), values);
     for (const { variableId, historyFromMicros } of rows) addCut(cuts, variableId, historyFromMicros ?? Infinity);
-    if (isCut && rowCount) for (const variableId of runs.variableIds) addCut(cuts, variableId, Infinity);
+    if (isCut && rowCount) for (const variableId of ranges.variableIds) addCut(cuts, variableId, Infinity);
   }
 }
 
@@ -245,24 +246,24 @@ function addCut(cuts: HistoryCuts, variableId: number, micros: Micros): void {
 }
 
 /**
- * @returns the parameters of a statement of `RUN_STEPS`: $1 to $6 describe the runs of dates, and $7 and $8 are the
- *   bounds of the chunk. For a compressed chunk, $9 and $10 are the earliest and the latest date of all runs.
+ * @returns the parameters of a statement of `RANGE_STEPS`: $1 to $6 describe the date ranges, and $7 and $8 are the
+ *   bounds of the chunk. For a compressed chunk, $9 and $10 are the earliest and the latest date of all ranges.
  */
 export function toValues(
   { fromMicros, toMicros, isCompressed }: Pick<Chunk, 'fromMicros' | 'toMicros' | 'isCompressed'>,
-  runs: Runs,
+  ranges: DateRanges,
 ): string[] {
   const columns = [
-    runs.variableIds,
-    runs.fromMicros,
-    runs.toMicros,
-    runs.stepMicros,
-    runs.versionTagIds,
-    runs.versionLimits,
+    ranges.variableIds,
+    ranges.fromMicros,
+    ranges.toMicros,
+    ranges.stepMicros,
+    ranges.versionTagIds,
+    ranges.versionLimits,
   ];
   const values = [...columns.map((column) => `{${column.join()}}`), formatInstant(fromMicros), formatInstant(toMicros)];
   if (!isCompressed) return values;
-  const first = runs.fromMicros.reduce((least, micros) => Math.min(least, micros), toMicros);
-  const last = runs.toMicros.reduce((greatest, micros) => Math.max(greatest, micros), fromMicros);
+  const first = ranges.fromMicros.reduce((least, micros) => Math.min(least, micros), toMicros);
+  const last = ranges.toMicros.reduce((greatest, micros) => Math.max(greatest, micros), fromMicros);
   return [...values, formatInstant(first), formatInstant(last)];
 }

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { eachTuple, encodeTuples } from '../../../src/points/copy-codec.ts';
 import type { PointEntry } from '../../../src/points/point.ts';
 import { CHUNK_MICROS, chunkOf } from '../../../src/points/write/chunk-rules.ts';
+import type { ChunkRanges, DateRanges } from '../../../src/points/write/date-ranges-rules.ts';
 import { planWrite, targetsOf, type WritePlan } from '../../../src/points/write/plan-write-rules.ts';
-import type { ChunkRuns, Runs } from '../../../src/points/write/stored-runs-rules.ts';
 import type { Series } from '../../../src/points/write/survey-rows-rules.ts';
 
 const MINUTE = 60_000_000;
@@ -28,16 +28,16 @@ function decode(batches: readonly Buffer[]): Row[] {
   });
 }
 
-/** Expands the runs of dates in `set`. @returns a text `variable date tag` for every date of every run of dates. */
-function expand(plan: WritePlan, set: keyof ChunkRuns): string[] {
-  return [...plan.chunks].flatMap(([chunk, runs]) => {
-    const expanded = datesOf(runs[set]);
+/** Expands the date ranges in `set`. @returns a text `variable date tag` for every date of every date range. */
+function expand(plan: WritePlan, set: keyof ChunkRanges): string[] {
+  return [...plan.chunks].flatMap(([chunk, ranges]) => {
+    const expanded = datesOf(ranges[set]);
     for (const { date } of expanded) expect(chunkOf(date)).toBe(chunk);
     return expanded.map(({ variableId, date, tagId }) => `${variableId} ${date} ${tagId}`);
   });
 }
 
-function datesOf({ variableIds, fromMicros, toMicros, stepMicros, versionTagIds }: Runs) {
+function datesOf({ variableIds, fromMicros, toMicros, stepMicros, versionTagIds }: DateRanges) {
   return variableIds.flatMap((variableId, index) => {
     const [from = 0, to = 0, step = 0] = [fromMicros[index], toMicros[index], stepMicros[index]];
     const count = from === to ? 1 : (to - from) / step + 1;
@@ -150,7 +150,7 @@ describe('write plan', () => {
     );
   });
 
-  it('the runs of dates (sequences with equal steps) contain every date of the write up to the high-water mark', () => {
+  it('the date ranges (sequences with equal steps) contain every date of the write up to the high-water mark', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -164,10 +164,10 @@ describe('write plan', () => {
           ['overwritten', false],
           ['superseded', true],
         ] as const) {
-          const runs = expand(made, set);
-          expect(new Set(runs).size).toBe(runs.length);
-          expect(runs).toEqual(expect.arrayContaining(dates(isVersioned, true)));
-          expect(dates(isVersioned, false)).toEqual(expect.arrayContaining(runs));
+          const ranges = expand(made, set);
+          expect(new Set(ranges).size).toBe(ranges.length);
+          expect(ranges).toEqual(expect.arrayContaining(dates(isVersioned, true)));
+          expect(dates(isVersioned, false)).toEqual(expect.arrayContaining(ranges));
         }
       }),
     );
@@ -196,7 +196,7 @@ describe('write plan', () => {
     expect(planWrite([tuples], known, NOW).current[0]).toBe(tuples);
   });
 
-  it('combines successive dates into one run of dates when they are in the same chunk, equally spaced and at most an hour apart', () => {
+  it('combines successive dates into one date range when they are in the same chunk, equally spaced and at most an hour apart', () => {
     const stored = series({ variableId: 1, maxDateMicros: NOW });
     const runsOf = (dates: readonly number[]) =>
       [...plan([dates.map((date) => point(1, date))], stored).chunks.values()].map(({ superseded }) =>

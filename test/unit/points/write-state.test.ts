@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import type { PointEntry } from '../../../src/points/point.ts';
+import type { ChunkRanges } from '../../../src/points/write/date-ranges-rules.ts';
 import { planWrite } from '../../../src/points/write/plan-write-rules.ts';
-import type { ChunkRuns } from '../../../src/points/write/stored-runs-rules.ts';
 import type { Series } from '../../../src/points/write/survey-rows-rules.ts';
 
 const HOUR = 3_600_000_000;
@@ -33,9 +33,11 @@ function plan(rows: readonly (readonly [date: number, tagId: number])[], given: 
   return planWrite([encodeTuples(entries)], new Map([[1, series]]), 10 ** 15);
 }
 
-function datesIn(planned: ReturnType<typeof plan>, set: keyof ChunkRuns): readonly string[] {
-  return [...planned.chunks.values()].flatMap(({ [set]: runs }) =>
-    runs.fromMicros.map((from, run) => `${from / HOUR}-${(runs.toMicros[run] ?? 0) / HOUR} ${runs.versionTagIds[run]}`),
+function datesIn(planned: ReturnType<typeof plan>, set: keyof ChunkRanges): readonly string[] {
+  return [...planned.chunks.values()].flatMap(({ [set]: ranges }) =>
+    ranges.fromMicros.map(
+      (from, index) => `${from / HOUR}-${(ranges.toMicros[index] ?? 0) / HOUR} ${ranges.versionTagIds[index]}`,
+    ),
   );
 }
 

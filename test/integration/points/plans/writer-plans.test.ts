@@ -15,10 +15,10 @@ import {
 import { purgeDeletedVariable } from '../../../../src/points/remove/purge-points.ts';
 import { cutVersions } from '../../../../src/points/remove/purge-versions.ts';
 import { CHUNK_MICROS, chunkOf } from '../../../../src/points/write/chunk-rules.ts';
+import type { ChunkRanges, DateRanges } from '../../../../src/points/write/date-ranges-rules.ts';
 import { chunksOf, findChunks } from '../../../../src/points/write/find-chunks.ts';
 import { addSeries, findSettings, lockRows, SAVE_SERIES } from '../../../../src/points/write/lock-series.ts';
-import type { ChunkRuns, Runs } from '../../../../src/points/write/stored-runs-rules.ts';
-import { RUN_STEPS, toValues, withNestedLoops } from '../../../../src/points/write/supersede-stored.ts';
+import { RANGE_STEPS, toValues, withNestedLoops } from '../../../../src/points/write/supersede-stored.ts';
 import { writePoints } from '../../../../src/points/write/write-points.ts';
 import { openPointStore, type PointStore } from '../../../support/fixtures/point-store.ts';
 import { addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
@@ -97,10 +97,10 @@ const inTransaction = <Result>(work: (transaction: Transaction) => Promise<Resul
   withTransaction(store.database, work);
 
 /**
- * @returns runs of dates (stored-runs-rules.ts) for the first half of the variables. If `isSingle`, each of these
- *   variables has `HOURS` runs of one date. Otherwise, each has one run of `HOURS` dates.
+ * @returns date ranges (date-ranges-rules.ts) for the first half of the variables. If `isSingle`, each of these
+ *   variables has `HOURS` ranges of one date. Otherwise, each has one range of `HOURS` dates.
  */
-function runsOf(isSingle: boolean): Runs {
+function rangesOf(isSingle: boolean): DateRanges {
   const variableIds = ids.slice(0, VARIABLES / 2);
   const one = (count: number, length: number) => {
     const dates = Array.from({ length: count }, (_, index) => FROM + index * length * HOUR);
@@ -134,16 +134,16 @@ it('points: the chunks in the database have the bounds that chunk-rules.ts compu
 });
 
 describe('points: the statements that a write executes on stored rows', () => {
-  test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
+  test.each(Object.keys(RANGE_STEPS) as (keyof ChunkRanges)[])(
     'the rows of the set `%s` are found by index scans',
     async (set) => {
       for (const isSingle of [true, false]) {
         await inTransaction(async (transaction) => {
           const chunks = await findChunks(transaction);
-          for (const { table, statement } of RUN_STEPS[set]) {
+          for (const { table, statement } of RANGE_STEPS[set]) {
             const [chunk] = chunksOf(chunks, table, chunkOf(FROM));
             if (!chunk) throw new Error('no chunk');
-            const values = toValues(chunk, runsOf(isSingle));
+            const values = toValues(chunk, rangesOf(isSingle));
             const scans = await withNestedLoops(transaction, () =>
               explain(transaction, statement(chunk, 'point_version'), values),
             );
@@ -159,16 +159,16 @@ describe('points: the statements that a write executes on stored rows', () => {
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {
       const [chunk] = chunksOf(await findChunks(transaction), 'point_version', chunkOf(start));
-      const [step] = RUN_STEPS.limited;
+      const [step] = RANGE_STEPS.limited;
       if (!chunk || !step) throw new Error('no chunk');
-      const run: Runs = {
+      const range: DateRanges = {
         ...{ variableIds: [ids[0] ?? 0], fromMicros: [start], toMicros: [start + (HOURS - 1) * HOUR] },
         ...{ stepMicros: [HOUR], versionTagIds: [0], versionLimits: [3] },
       };
       const { rows } = await withNestedLoops(transaction, () =>
         transaction.query(
           `explain (analyze, timing off, format json) ${step.statement(chunk, 'point_version')}`,
-          toValues(chunk, run),
+          toValues(chunk, range),
         ),
       );
       const loops = [...JSON.stringify(rows).matchAll(/"WindowAgg".*?"Actual Loops":(\d+)/g)].map(([, count]) => count);

@@ -283,7 +283,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     summary: 'Repeat a run and compare it with the stored points',
     description:
       'Runs the recorded declaration with the recorded form values and with the input versions that the run read. ' +
-      'Stores nothing. A point of an unversioned input that was overwritten after the run is missing from the input.',
+      'Stores nothing. If a point of an unversioned input was overwritten after the run, the repeated run reads no point at its date.',
     answers: [answersJson('What differs.', replay)],
     errors: ['conflict', 'dependency_unavailable'],
   },

@@ -88,7 +88,8 @@ const EXAMPLE = [
     ],
   },
 ];
-const TAKEN = 'The push is stored durably. Pushes of a user take effect in the order in which they are answered.';
+const TAKEN =
+  'The push is stored durably. Pushes to the same variable take effect in the order in which they are answered.';
 const ANY_BODY = z.string();
 
 export const PUSH_OPERATIONS: readonly Operation[] = [

@@ -15,8 +15,8 @@ export interface CoalescingSemaphore<Result> {
   /**
    * Runs `work` with one permit, or joins a run that has the same key and has not begun. In both cases, the result
    * includes all writes committed before the call.
-   * @throws the reason of `signal`. Without a key: when `signal` aborts before the permit is granted. With a key: when
-   *   `signal` aborts before the result is ready; other callers that share the run still get the result.
+   * @throws the reason of `signal`: without a key, if it aborts before the permit is granted; with a key, if it aborts
+   *   before the result is ready. Other callers that share the run still get the result.
    */
   run(joining: Joining, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }

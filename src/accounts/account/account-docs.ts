@@ -127,7 +127,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     summary: 'End every session of the caller',
     description:
       'Ends the browser sessions of the caller and revokes all refresh tokens of the caller. Access tokens are refused too if they are at least one second old.',
-    answers: [emptyAnswer('Every session has ended.')],
+    answers: [emptyAnswer('Every session of the caller has ended.')],
   },
   {
     ...{

@@ -57,7 +57,7 @@ export interface ValidateAnswer {
   readonly problems: readonly ScriptProblem[];
   /** For each formula, the names that its script reads, such as `inputVariables$gas`. */
   readonly names: readonly (readonly string[])[];
-  /** For each formula, the periods that its script groups by. */
+  /** For each formula, the kinds of period that its script groups by, such as Day. */
   readonly buckets: readonly (readonly ScriptBucket[])[];
 }
 

@@ -257,7 +257,7 @@ function tagReader() {
   const warnings = (): readonly string[] => {
     if (badCount === 0) return [];
     const rule = `a Tags cell must be empty or a JSON object of at most ${MAX_TAGS} keys with string values`;
-    const left = `rows stored without their tags: ${badCount}, the first at ${formatInstant(firstBad)}`;
+    const left = `rows with an invalid Tags cell, which is ignored: ${badCount}, the first at ${formatInstant(firstBad)}`;
     return [`${rule}, and ${STORABLE_RULE}; ${left}`];
   };
   return { parse, note, forget: () => known.clear(), warnings };

@@ -143,7 +143,7 @@ export const en = {
     noVersions: 'No versions found yet.',
     slider: 'Arrival of versions',
     stop: '{{number}} of {{count}}',
-    play: 'Play the arrival of the versions, step by step',
+    play: 'Show step by step how the versions arrived',
     pause: 'Pause',
     before: 'Before',
     after: 'After',

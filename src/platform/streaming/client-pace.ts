@@ -10,7 +10,7 @@ export interface PaceLimits {
    */
   readonly stallMs: number;
   readonly minBytesPerSec: number;
-  /** Maximum lifetime of an answer, in milliseconds. */
+  /** Maximum time in milliseconds for sending an answer. */
   readonly maxMs: number;
 }
 

@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 import { runForAll } from '../shares/connection-shares.ts';
 import type { BudgetOwner } from '../shares/shared-budget.ts';
 
-/** Pause between two reads of the states that clients of this process follow. */
+/** Pause between two reads of the states. */
 export const STATUS_INTERVAL_MS = 500;
 
 export interface StatusWatchOptions<Status> {

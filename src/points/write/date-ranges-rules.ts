@@ -75,7 +75,7 @@ export interface RangeWriter {
 export interface RangeTarget {
   readonly variableId: number;
   readonly versionLimit: number;
-  /** Returns the sets that receive a date range with this VersionTag id. */
+  /** Returns the sets to which a date range with this VersionTag id is added. */
   setsFor(versionTagId: number): readonly (keyof ChunkRanges)[];
 }
 

@@ -17,7 +17,7 @@ const ZONE = 'Europe/Brussels';
 const YEAR = 'from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
 const IN_YEAR = `date >= '2025-01-01Z' and date < '2026-01-01Z'`;
 const CORRECTED_POINTS = 96;
-/** After one day's corrected values are pushed, a read should return these values within this time. */
+/** Limit of the time from a push of corrected values until a read returns these values. */
 const READABLE_MS = 50;
 
 interface Measured {

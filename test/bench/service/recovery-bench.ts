@@ -27,7 +27,7 @@ const LOAD_PAUSE_MS = 50;
 const SETTLE_MS = 2000;
 const MAX_RECOVERY_MS = 60_000;
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
-/** The load would exceed the default rate limit, so the limit here is higher than the load can reach. */
+/** The rate limit is so high that it refuses no request of this bench. */
 const SETTINGS = { API_RATE_PER_MINUTE: '1000000', LOG_LEVEL: 'error' };
 const SCRIPT =
   'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))';

@@ -34,7 +34,7 @@ export interface StructureBench {
   readonly accountId: number;
 }
 
-/** Adds a million variables to the account and measures reads from them. The service at `origin` has the role api. */
+/** Adds a million variables to the account, and measures listings and searches. The service at `origin` has the role api. */
 export async function benchStructure({
   database,
   url,

@@ -264,7 +264,7 @@ describe.skipIf(program === undefined)(
         expect(status).toBe(200);
       });
 
-      it('an error is an alert and the accessible description of both fields (R-B2)', async () => {
+      it('an error is announced as an alert, and is the accessible description of both fields (R-B2)', async () => {
         await tab.open(authorization({ prompt: 'login' }).address);
         await tab.untilTitle(texts.signInTitle);
         expect(await tab.accessible('alert')).toEqual([]);

@@ -144,7 +144,7 @@ describe('upgrade: identity and accounts', () => {
   });
 });
 
-it('upgrade: if points of a variable were overwritten, its history is complete only since its last write before the upgrade (R-F9)', () => {
+it('upgrade: if a write did more than append, history of its variable counts as complete only since the last such write (R-F9)', () => {
   // The table `point_rewrite` records writes that did more than append. Only variable 1 has a row there.
   expect(wholeFrom).toEqual([{ variableId: 1, historyFrom: '2025-01-03 08:00:00+00' }]);
 });

@@ -154,7 +154,7 @@ describe('version selection: horizon on the calendar of timeZoneId (R-G2)', () =
     ['Pacific/Apia', '2011-12-31T10:00:00Z', 'P1D', '2011-12-30T10:00:00Z'],
     ['America/Winnipeg', '2027-03-14T18:00:00Z', 'P1D', '2027-03-13T19:00:00Z'],
   ])(
-    'in %s, a read of the date %s with horizon %s includes versions until %s (R-G2, R-D4)',
+    'in %s, a read of the point at %s with horizon %s finds versions written at or before %s (R-G2, R-D4)',
     async (timeZoneId, date, horizon, bound) => {
       const { variableId } = await createStructure(api.manager, { isVersioned: true });
       await push(variableId, 'V1', {}, { [date]: 1 });

@@ -213,7 +213,7 @@ test('output: a Tags cell with 50 keys is valid, one with 51 keys is not; the wa
   const series = output({ dates: [1, 2, 3], tags: [tagsOf(50), tagsOf(51), '[]'] });
   expect(labels(series, OVERWRITTEN).map(([, tags]) => tags)).toEqual([tagsOf(50), null, null]);
   expect(take(series, OVERWRITTEN).warnings).toEqual([
-    'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows stored without their tags: 2, the first at 1970-01-01T00:00:02Z',
+    'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows with an invalid Tags cell, which is ignored: 2, the first at 1970-01-01T00:00:02Z',
   ]);
 });
 
@@ -233,7 +233,7 @@ test.each([
     const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
     expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
     expect(warnings).toEqual([
-      'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows stored without their tags: 1, the first at 1970-01-01T00:00:01Z',
+      'a Tags cell must be empty or a JSON object of at most 50 keys with string values, and must not contain U+0000 or an unpaired surrogate; rows with an invalid Tags cell, which is ignored: 1, the first at 1970-01-01T00:00:01Z',
     ]);
   },
 );

@@ -1,6 +1,6 @@
 /**
- * Tests the error texts of back-pressure. A text says which limit refuses the push, how much of the limit is in use and
- * what the client can do.
+ * Tests the error texts of back-pressure. A text says which limit refuses the push and what the client can do; also how
+ * much of the limit is in use, unless the body alone exceeds it.
  */
 import { expect, test } from 'vitest';
 import type { Database } from '../../../src/platform/database/database.ts';

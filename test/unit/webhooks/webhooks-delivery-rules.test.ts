@@ -99,7 +99,7 @@ describe('webhook delivery: circuit of a receiver', () => {
     expect(circuit.isOpen()).toBe(true);
   });
 
-  test('after an internal error, an attempt is repeated until the message is older than a day (R-A15)', () => {
+  test('after an internal error of the service, an attempt is repeated until the message is older than a day (R-A15)', () => {
     const HOUR = 3_600_000;
     expect([-5000, 0, 90_000, HOUR, 24 * HOUR, 24 * HOUR + 1].map(planRepeat)).toEqual([
       ...[60_000, 60_000, 90_000, HOUR, HOUR],

@@ -22,7 +22,7 @@ export const en = {
     run: 'Preview',
     from: 'Changed from ({{zone}})',
     to: 'Changed to',
-    idle: 'A preview runs the script and stores nothing. Without dates, the preview treats the newest point of the inputs as just written.',
+    idle: 'A preview runs the script and stores nothing. Without dates, it acts as if the point with the latest date of all inputs had just been written.',
     good_one: '{{count}} point would be stored.',
     good_other: '{{count, number}} points would be stored.',
     line: 'line {{line}}',

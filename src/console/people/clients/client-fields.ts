@@ -33,7 +33,7 @@ export const NEW_CLIENT: ClientFields = {
   logoutUris: '',
 };
 
-/** @returns the fields of a stored client. */
+/** @returns the values of the form's fields for a stored client. */
 export function toFields({
   clientId,
   name,

@@ -1,4 +1,4 @@
-/** One form: an editor of its definition, and the list of the elements that have values of the form. */
+/** One form: an editor of its definition, and the list of the elements that have values for it. */
 import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';

@@ -74,7 +74,7 @@ export const en = {
     reallyDelete: 'Delete the form {{name}}? Stored values are kept.',
     values: 'Filled in for',
     noValues:
-      'No site, source or variable has values for this form yet. To fill in the form, open the page of a site, source or variable.',
+      'Nothing has values for this form yet. To fill in the form, open the page of a site, source or variable, whichever the form is for.',
     problems_one: '{{count}} problem',
     problems_other: '{{count, number}} problems',
     good: 'Valid',

@@ -82,7 +82,7 @@ export const en = {
     fileOther: 'A file from another user',
     fileOf: 'uploaded {{date}}',
     several: 'This version comes from one of these pushes, which were written together:',
-    none: 'The origin is no longer kept.',
+    none: 'The origin is no longer known.',
   },
   lineage: {
     title: 'Origin of the value',

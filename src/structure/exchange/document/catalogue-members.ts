@@ -51,8 +51,8 @@ export function toDocumentId(value: unknown, names: OwnNames): unknown {
 }
 
 /**
- * @returns a map to the ids of the entries. An entry has two keys: its name, and its name in lower case. When an entry
- * of the account and a built-in entry have the same name, the map has the entry of the account.
+ * @returns the ids of the catalogue's built-in entries and of the account's entries. The keys are the names and the names
+ * in lower case. When an entry of the account and a built-in entry have the same name, the map has the account's.
  */
 export async function readIdsByName(
   queryable: Queryable,

@@ -98,8 +98,8 @@ async function resolveParents(
   const several = `(select e.total from import_entry e where ${entry} and e.occurrence = 1)`;
   const named = `(select count(*) from import_entry e where e.kind = '${parent}s' and e.parent_id = ${within}
     and e.key like '=%' and e.name = substr(r.${parent}_key, 2))`;
-  const advice = `identify the ${parent} by ${REFERENCE[`${parent}s` as const].own}`;
-  const fact = `the name is not enough, because every ${parent} with this name has an identifier (%s ${parent}s found); ${advice}`;
+  const advice = `set ${REFERENCE[`${parent}s` as const].own} to the identifier`;
+  const fact = `every ${parent} with this name has an identifier (%s found); ${advice}`;
   await run(
     problem(`select $1, r.place, case when ${occurrence} is null and coalesce(${several}, 0) > 1
          then format('names a ${parent} by %s, which %s ${parent}s have; set ${parent}Occurrence to 1 for the lowest id, 2 for the next', ${words(`r.${parent}_key`)}, ${several})

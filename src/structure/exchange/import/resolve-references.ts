@@ -219,8 +219,8 @@ function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named 
     return `names a ${word} by ${shown}, which ${ids.length} ${word}s have; ${advice}`;
   }
   if (ids.length === 0 && named > 0) {
-    const fact = `the name is not enough, because every ${word} with this name has an identifier (${named} ${word}s found)`;
-    return `names a ${word} by ${shown}, but ${fact}; identify the ${word} by ${members.own}`;
+    const fact = `every ${word} with this name has an identifier (${named} found)`;
+    return `names a ${word} by ${shown}, but ${fact}; set ${members.own} to the identifier`;
   }
   const nth = occurrence === undefined ? '' : `, ${members.occurrence} ${occurrence}`;
   return ids[(occurrence ?? 1) - 1] ?? `names a ${word} that neither the account nor the document has: ${shown}${nth}`;

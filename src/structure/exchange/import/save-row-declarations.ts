@@ -19,7 +19,7 @@ import { MAX_PROBLEMS } from './stage-rows.ts';
 export const HAS_DECLARATION = `r.kind = 'variables' and r.calculated is not null and (r.calculated <> 'null'
   or exists (select from variable where variable.id = r.target_id and variable.calculated is not null))`;
 
-/** Upper estimate of the bytes that a row takes in addition to its declaration. */
+/** Upper estimate of the bytes of memory that a row takes in addition to its declaration. */
 const ROW_BYTES = 500;
 
 /** @returns the ids of the variables whose declaration changed, and at most 1,000 problems. */

@@ -214,7 +214,7 @@ describe('structure import: a document with problems', () => {
     [
       'a parent name that only two sites with identifiers have',
       inA,
-      /names a site by the name "A", but the name is not enough, because every site with this name has an identifier \(2 sites found\); .* by siteExternalId$/,
+      /names a site by the name "A", but every site with this name has an identifier \(2 found\); set siteExternalId to the identifier$/,
       { sites: ['E', 'F'].map((externalId) => ({ externalId, name: 'A' })) },
     ],
     [
@@ -238,7 +238,7 @@ describe('structure import: a document with problems', () => {
           inS('v', { alias: 'x', variableName: 'N' }),
         ],
       },
-      /"x" names a variable by the name "N", but the name is not enough, because every variable .*\(2 variables found\); .* by mappingConfig$/,
+      /"x" names a variable by the name "N", but every variable .*\(2 found\); set mappingConfig to the identifier$/,
     ],
     [
       'an input by id',

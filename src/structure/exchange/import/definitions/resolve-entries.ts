@@ -26,7 +26,10 @@ const FIND_NAMES = `
   select place, members ->> $3 as name from structure_import_row
   where import_id = $1 and kind = $2 and jsonb_typeof(members -> $3) = 'string' order by ordinal limit ${MAX_PROBLEMS}`;
 
-/** @returns the ids that the account's entries will have when the import ends, by name and by lower-case name. */
+/**
+ * @returns the ids of the catalogue's built-in entries, of the account's entries and of the entries that the import will
+ *   create. The keys are the names and the names in lower case.
+ */
 export async function readPlannedIds(
   transaction: Transaction,
   { id, accountId }: ImportRef,

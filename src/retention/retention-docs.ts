@@ -73,19 +73,19 @@ const RULE =
   'A background job replaces the points before the boundary by rollups: the count, sum, minimum and maximum of each hour or day. The points and their versions cannot be restored, so read the preview first. Aggregates over whole rollups are exact. If a read covers deleted points, the answer has the remaining points and the header `Raw-From`. Points are rolled up only if the saved policy has `isActive` = true.';
 
 const owners = [
-  { path: '/account/retention', of: 'Account', text: 'the account' },
-  { path: '/variables/:id/retention', of: 'Variable', text: 'a variable' },
+  { path: '/account/retention', of: 'Account', owner: 'the account' },
+  { path: '/variables/:id/retention', of: 'Variable', owner: 'a variable' },
 ] as const;
 
-export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path, of, text }): Operation[] => [
+export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path, of, owner }): Operation[] => [
   {
     ...{ method: 'get', path, operationId: `get${of}Retention`, tag, access: MANAGERS },
-    summary: `Read the retention policy and the state of the rollups of ${text}`,
+    summary: `Read the retention policy and the state of the rollups of ${owner}`,
     answers: [answersJson('The policy and the state of the rollups.', state)],
   },
   {
     ...{ method: 'put', path, operationId: `put${of}Retention`, tag, access: MANAGERS },
-    summary: `Save the retention policy of ${text}`,
+    summary: `Save the retention policy of ${owner}`,
     description:
       of === 'Account'
         ? RULE
@@ -95,7 +95,7 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
   },
   {
     ...{ method: 'delete', path, operationId: `delete${of}Retention`, tag, access: MANAGERS },
-    summary: `Remove the retention policy of ${text}`,
+    summary: `Remove the retention policy of ${owner}`,
     description:
       of === 'Account'
         ? 'Existing rollups remain. Variables with their own policy keep that policy.'
@@ -104,7 +104,7 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
   },
   {
     ...{ method: 'get', path: `${path}/preview`, operationId: `preview${of}Retention`, tag, access: MANAGERS },
-    summary: `Count what a retention policy of ${text} would delete now`,
+    summary: `Count what a retention policy of ${owner} would delete now`,
     description: 'Changes nothing. The query can describe a policy that has not been saved yet.',
     query: PREVIEW_QUERY,
     answers: [answersJson('The counts.', preview)],

@@ -50,8 +50,8 @@ export const SITE: Resource = {
 const OWN = ['id', ...Object.keys(SITE.fields)];
 
 /**
- * Members shown at each displayLevel. Every level shows all fields of the site (R-C12); `VerboseSite` adds
- * `formProblems`. The levels must stay in the order of R-C4, because the number of a level is its position in this
+ * Members shown at each displayLevel. Every level shows all members of a site (R-C12), except that only `VerboseSite`
+ * has `formProblems`. The levels must stay in the order of R-C4, because the number of a level is its position in this
  * order.
  */
 export const SITE_LEVELS = { Site: OWN, VerboseSite: [...OWN, 'formProblems'], Normal: OWN } as const;

@@ -1,4 +1,4 @@
-/** Requests for elements (sites, sources and variables), forms, catalogues and time zones. */
+/** Reads and saves elements (sites, sources and variables), and reads forms, catalogues and time zones. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { answerOf, api, bodyOf } from '../api/client.ts';
 import type { CatalogueName, Kind, Members } from './fields.ts';

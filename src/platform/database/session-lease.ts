@@ -11,8 +11,8 @@ const RELEASE = `select pg_advisory_unlock($1, $2), set_config('idle_session_tim
 const RESET = `select set_config('idle_session_timeout', '0', false)`;
 
 /**
- * Runs `work` while the session of `connection` holds the advisory lock (`lockClass`, `key`). Renews
- * the lease in the background.
+ * Runs `work` while the session of `connection` holds the advisory lock (`lockClass`, `key`). Keeps the session alive
+ * while `work` runs.
  * @returns undefined, without running `work`, when another session holds the lock.
  */
 export async function withLease<Result>(

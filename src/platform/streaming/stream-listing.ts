@@ -13,8 +13,8 @@ import { type StreamServices, streamAnswer } from './stream-answer.ts';
 /** How to read a listing: a query for its keys, and a function that reads the items of some keys. */
 export interface Listing<Key extends string | number, Item extends object = object> {
   /**
-   * Selects `key` and `bytes` (an upper estimate of the size of the row's JSON), in the order of
-   * the listing, without paging.
+   * Selects `key` and `bytes` (the estimated size of the item's JSON, which may be larger), in the order of the listing,
+   * without paging.
    */
   readonly keys: string;
   /** Parameters of `keys`. */

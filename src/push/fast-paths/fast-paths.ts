@@ -42,7 +42,7 @@ export interface FastPaths {
 /** A push that may share a row of `push_operation` with other pushes of its user. */
 export interface PlainPush {
   readonly userId: string;
-  /** Null when the label of the push is also its request id. */
+  /** Null when the push has no label of its own: its request id is then also its label. */
   readonly requestId: string | null;
   readonly elements: number;
   readonly readings: number;

@@ -129,7 +129,7 @@ describe('read streams: an HTTP reader', () => {
     });
   });
 
-  test('when the reader disconnects early or while the query runs, no query keeps running (R-G4)', async () => {
+  test('when the reader disconnects right after its request or while the query runs, no query keeps running (R-G4)', async () => {
     await whileRowsAreHeldUp(async () => {
       for (let reader = 0; reader < 3 * POOL_SIZE; reader += 1) {
         const read = startRead();

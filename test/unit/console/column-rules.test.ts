@@ -1,9 +1,10 @@
 import Excel from 'exceljs';
 import { expect, test } from 'vitest';
-import { planColumns, READ_COLUMNS } from '../../../src/console/data/files/column-rules.ts';
+import { isRefused, planColumns, READ_COLUMNS } from '../../../src/console/data/files/column-rules.ts';
 import { cellText, readRows } from '../../../src/console/data/files/read-rows.ts';
 import { planColumns as planOfService } from '../../../src/files/parsing/header-columns.ts';
 import { TEMPLATE_COLUMNS } from '../../../src/files/template.ts';
+import { receiveUpload } from '../../../src/files/upload/receive-upload.ts';
 
 /** Second name of the column `source_serialnumber`. */
 const ALIAS = 'source_serial_number';
@@ -24,6 +25,20 @@ test('console data: the check of a header names every required column that the h
     missing: ['value', 'identifier'],
   });
 });
+
+test.each(['a.xls', 'a.XLSM', 'a.xlsb', 'a.ods', 'readings', 'a.pdf', 'a.json', 'a.csv.gz'])(
+  'console data: %s is announced as refused only if the service refuses the file (R-E1)',
+  async (name) => {
+    const request = new Request(`http://localhost/storage?filename=${name}`, {
+      ...{ method: 'POST', body: 'x', headers: { 'content-type': 'application/octet-stream' } },
+    });
+    const isTaken = await receiveUpload(request, 100).then(
+      () => true,
+      () => false,
+    );
+    expect(isRefused(name)).toBe(!isTaken);
+  },
+);
 
 test('console data: reading a workbook rounds a date that ends in .999 up to the whole second and leaves other dates unchanged (R-E2)', () => {
   const texts = ['01:59:59.999', '02:00:00.000', '02:00:00.250'].map((time) =>

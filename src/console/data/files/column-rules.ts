@@ -38,6 +38,11 @@ export function planColumns(header: readonly string[]): ColumnPlan {
   return { columns, missing };
 }
 
+/** @returns true for a file that the service refuses: a workbook of another format, or a name without an extension. */
+export function isRefused(name: string): boolean {
+  return /\.(xls|xlsm|xlsb|ods)$/i.test(name) || !/\.[^./\\]+$/.test(name);
+}
+
 /** @returns the content type of a Standard File by the ending of its name; undefined for any other file. */
 export function typeOf(name: string): string | undefined {
   if (/\.csv$/i.test(name)) return 'text/csv';

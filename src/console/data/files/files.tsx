@@ -20,7 +20,7 @@ import { Icon } from '../../shell/icon.tsx';
 import { notifyProblem } from '../../shell/notify.ts';
 import own from '../data.module.css';
 import { DropZone } from '../drop-zone.tsx';
-import { planColumns, typeOf } from './column-rules.ts';
+import { isRefused, planColumns, typeOf } from './column-rules.ts';
 import { addSentFile, heldFiles, sentFiles } from './file-queries.ts';
 import { readRows } from './read-rows.ts';
 
@@ -90,7 +90,9 @@ function Chosen({ file, onDrop }: { readonly file: File; readonly onDrop: () => 
   return (
     <section className={classes.card} aria-labelledby="chosen">
       <h2 id="chosen">{file.name}</h2>
-      {!isStandard && <p className={classes.message}>{t('files.notStandard')}</p>}
+      {!isStandard && (
+        <p className={classes.message}>{t(isRefused(file.name) ? 'files.refused' : 'files.notStandard')}</p>
+      )}
       {isStandard && head.isPending && <Skeleton height={120} radius="md" />}
       {isStandard && head.error && <p className={classes.message}>{t('files.unreadable')}</p>}
       {isStandard && head.data === null && <p className={classes.soft}>{t('files.large')}</p>}

@@ -32,6 +32,7 @@ export const de: TextsOf<typeof en> = {
         'Keine Spalte bestimmt die Variable. Fügen Sie eine hinzu, etwa variable_id oder source_serialnumber.',
     },
     notStandard: 'Nur .csv- und .xlsx-Dateien werden als Punkte gelesen. Diese Datei wird als Anhang gespeichert.',
+    refused: 'Der Dienst weist diese Datei zurück. Speichern Sie sie als .csv oder .xlsx.',
     unreadable: 'Der Browser kann diese Datei nicht lesen. Senden Sie sie, um zu erfahren, was nicht stimmt.',
     large: 'Die Arbeitsmappe ist für eine Vorschau zu groß. Sie können sie trotzdem senden.',
     sheets: 'Nur das erste Blatt, „{{first}}“, wird gelesen. Nicht gelesen: {{others}}.',

@@ -27,6 +27,7 @@ export const en = {
       identifier: 'No column identifies the variable. Add one, such as variable_id or source_serialnumber.',
     },
     notStandard: 'Only .csv and .xlsx files are read as points. This file will be stored as an attachment.',
+    refused: 'The service refuses this file. Save it as .csv or .xlsx.',
     unreadable: 'The browser cannot read this file. Select “Send” to see what is wrong with the file.',
     large: 'The workbook is too large to preview. You can still send it.',
     sheets: 'Only the first sheet, “{{first}}”, is read. Not read: {{others}}.',

@@ -32,6 +32,7 @@ export const fr: TextsOf<typeof en> = {
     },
     notStandard:
       'Seuls les fichiers .csv et .xlsx sont lus comme des points. Ce fichier sera conservé comme pièce jointe.',
+    refused: 'Le service refuse ce fichier. Enregistrez-le en .csv ou en .xlsx.',
     unreadable: 'Le navigateur ne peut pas lire ce fichier. Envoyez-le pour connaître le problème.',
     large: 'Le classeur est trop grand pour un aperçu. Vous pouvez quand même l’envoyer.',
     sheets: 'Seule la première feuille, « {{first}} », est lue. Non lues : {{others}}.',

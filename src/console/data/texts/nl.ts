@@ -29,6 +29,7 @@ export const nl: TextsOf<typeof en> = {
       identifier: 'Geen kolom duidt de variabele aan. Voeg er een toe, zoals variable_id of source_serialnumber.',
     },
     notStandard: 'Alleen .csv- en .xlsx-bestanden worden als punten gelezen. Dit bestand wordt als bijlage bewaard.',
+    refused: 'De dienst weigert dit bestand. Sla het op als .csv of .xlsx.',
     unreadable: 'De browser kan dit bestand niet lezen. Verstuur het om te zien wat er mis is.',
     large: 'De werkmap is te groot voor een voorbeeld. U kunt de werkmap toch versturen.',
     sheets: 'Alleen het eerste blad, ‘{{first}}’, wordt gelezen. Niet gelezen: {{others}}.',

@@ -72,14 +72,16 @@ export async function succeedRun(
   const startMs = performance.now();
   const store = async (transaction: Transaction): Promise<RunReport> => {
     await holdRun(transaction, run);
-    const { ranges, warnings: refused, versions } = await writeOutputs(transaction, dictionary, run, outputs);
+    const written = await writeOutputs(transaction, dictionary, run, outputs);
+    const { ranges, warnings: refused, refusedCount, versions } = written;
     const origin = { wave: run.wave, ...(run.requestId !== null && { requestId: run.requestId }) };
     await announcePoints(transaction, run.accountId, ranges, origin);
     const warnings = [...outputs.flatMap((output) => output.warnings()), ...refused];
+    const counts = sumCounts(outputs);
     const report: RunReport = {
       ...parts,
       ...{ outcome: 'ok', message: null },
-      counts: { ...parts.counts, ...sumCounts(outputs) },
+      counts: { ...parts.counts, ...counts, stored: counts.stored - refusedCount },
       notes: { ...parts.notes, warnings: [...readTexts(parts.notes.warnings), ...warnings] },
       durations: { ...parts.durations, store: performance.now() - startMs },
     };

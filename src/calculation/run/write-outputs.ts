@@ -27,6 +27,8 @@ export interface WrittenOutputs {
   readonly ranges: readonly WrittenRange[];
   /** Warnings about points that were not stored because retention has replaced the points of that time with rollups. */
   readonly warnings: readonly string[];
+  /** Number of the points that these warnings are about. */
+  readonly refusedCount: number;
   /** Undefined when nothing was stored. */
   readonly versions: WrittenVersions | undefined;
 }
@@ -41,16 +43,20 @@ export async function writeOutputs(
   let whole: WrittenRange | undefined;
   let versions: WrittenVersions | undefined;
   const warnings: string[] = [];
+  let refusedCount = 0;
   for (const output of outputs) {
     for (const points of output.slices()) {
       const tuples = await encodeSlice(dictionary, writer, points);
       const { ranges, refused, stamps } = await writePoints(transaction, [tuples]);
       for (const range of ranges) whole = merge(whole, range);
       for (const stamp of stamps) versions = mergeVersions(versions, stamp);
-      for (const offsets of refused.values()) warnings.push(...describeRefused(tuples, offsets));
+      for (const offsets of refused.values()) {
+        warnings.push(...describeRefused(tuples, offsets));
+        refusedCount += offsets.length;
+      }
     }
   }
-  return { ranges: whole ? [whole] : [], warnings, versions };
+  return { ranges: whole ? [whole] : [], warnings, refusedCount, versions };
 }
 
 /** Encodes a slice for storage. Label ids are created outside the transaction, on another connection. */

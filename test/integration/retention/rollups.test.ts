@@ -264,7 +264,7 @@ describe('rollups: a run of a calculated variable', () => {
     expect(await run(0)).toMatchObject({
       state: 'Succeeded',
       inputs: [{ alias: 'a', points: 48, rawFrom: formatInstant(at(48)) }],
-      notes: { warnings: [warning] },
+      ...{ counts: { returned: 2, stored: 1 }, notes: { warnings: [warning] } },
     });
     const later = await run(48);
     expect(later?.inputs).toMatchObject([{ points: 48 }]);

@@ -67,7 +67,7 @@ const EXPOSED_HEADERS = [
     'Retry-After',
     'Location',
   ],
-  ...['Content-Disposition', 'WWW-Authenticate', 'File-Kind', 'File-Advice'],
+  ...['Content-Disposition', 'WWW-Authenticate', 'File-Kind', 'File-Advice', 'Warning', 'Deprecation', 'ETag'],
 ];
 /** Paths, besides those of the issuer, on which clients that prefer HTML get errors as pages. */
 const PAGES: ReadonlySet<string> = new Set(['/account/invitation']);

@@ -53,6 +53,7 @@ describe('cross-origin requests: CORS_ORIGINS', () => {
           'Retry-After',
           'Location',
           ...['History-From', 'Raw-From', 'Content-Disposition', 'WWW-Authenticate', 'File-Kind', 'File-Advice'],
+          ...['Warning', 'Deprecation', 'ETag'],
         ]),
       );
       expect(answer.headers.get('vary')).toContain('Origin');

@@ -79,7 +79,7 @@ export const SETTINGS = {
   AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
   CORS_ORIGINS: setting(
     origins.default([]),
-    'Comma-separated origins, such as https://app.example.com, whose pages may call the service from scripts; * means any origin. The origin of a page that writes with HTTP Basic must be listed explicitly; * does not allow writes with HTTP Basic.',
+    'Comma-separated origins, such as https://app.example.com, whose pages may call the service from scripts; * means any origin. With HTTP Basic, * allows pages only GET and HEAD; for other requests, such as pushes, list the origin of the page.',
   ),
   CONSOLE_DIRECTORY: setting(
     z.string().optional(),

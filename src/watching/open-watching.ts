@@ -54,7 +54,7 @@ export interface OpenWatch {
   readonly sinkOf: (variables: ReadonlyMap<number, ReadVariable>) => WatchSink;
   /** Aborts when the client disconnects. */
   readonly leaving: AbortSignal;
-  /** The watch ends with dependency_unavailable after this time. Default: never. */
+  /** Time after its start at which a watch ends with dependency_unavailable. Default: never. */
   readonly maxMs?: number;
 }
 

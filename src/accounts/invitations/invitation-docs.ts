@@ -74,7 +74,7 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: `${ONE}/resend`, operationId: 'resendInvitation', ...manages, inPath },
     summary: 'Send the email of an invitation again, with a new link',
-    answers: [emptyAnswer('The email is queued; earlier links stop working when it is sent.')],
+    answers: [emptyAnswer('The email is queued. Earlier links stop working as soon as the service tries to send it.')],
     errors: ['conflict'],
   },
   {

@@ -37,7 +37,7 @@ export interface InputRecord {
   readonly aggregation?: string;
   readonly alignTo?: string;
   readonly version?: string | readonly string[];
-  /** If the input declares a relative version, this is the instant to which it referred at the time of the run. */
+  /** The instant whose state was read: declared as `asOf`, or found from a relative version at the time of the run. */
   readonly asOf?: string;
   readonly horizon?: string;
   readonly tags?: readonly string[];

@@ -1,4 +1,7 @@
-/** Stores encoded pushes. `tryWrite` is for a large push that has only new dates; `submit` is for any push. */
+/**
+ * Stores encoded pushes. `tryWrite` is for a large push whose dates are all after the stored dates of its variables;
+ * `submit` is for any push.
+ */
 import type { FastPaths } from '../fast-paths/fast-paths.ts';
 import type { GroupOutcome } from '../store/new-operation.ts';
 import type { Admission } from './admission.ts';

@@ -45,7 +45,7 @@ export const TRIAL_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/account/webhooks/test/:id', operationId: 'getWebhookTest', tag, access: MANAGERS },
     summary: 'Read the result of a test message',
-    inPath: { id: textId('Id of the test.') },
+    inPath: { id: textId('Id of the test message.') },
     answers: [answersJson('The result, kept for 24 hours.', test)],
   },
 ];

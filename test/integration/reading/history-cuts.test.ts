@@ -87,7 +87,7 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(await read(`variableId=${cut}&horizon=PT1H&from=2099-01-01`)).toEqual({ historyFrom: null, values: [] });
   });
 
-  test('for several variables, the header lists the variables that have a history cut, the latest cut first (R-F9)', async () => {
+  test('for several variables, the header lists those that have a history cut, sorted by instant, latest first (R-F9)', async () => {
     const later = await createVariable(manager, sourceId, { isVersioned: true, versionLimit: 1 });
     for (const value of [1, 2]) await push(later, value);
     const [last] = await stampsOf(later);

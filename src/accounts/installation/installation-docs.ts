@@ -8,12 +8,15 @@ const count = z.int().min(0);
 const seconds = z.number().min(0);
 const account = { accountId: idSchema, accountName: z.string() };
 const RECENT_RUNS = 'Counts runs that ended in the last 24 hours, at most the newest 20,000.';
-const RECENT_PUSHES = 'Counts pushes of the last 24 hours, at most the newest 20,000.';
+const RECENT_PUSHES = 'Counts pushes of the last 24 hours, from at most the newest 20,000 stored operations.';
 
 const shape = {
   roles: z
     .array(z.object({ roles: z.string(), connections: count, since: instantSchema }))
-    .meta({ description: 'Database connections, grouped by the roles of the process that opened them.' }),
+    .meta({
+      description:
+        'Database connections, grouped by the roles of the process that opened them. Connections of the pools for reads and watches are not counted.',
+    }),
   runs: z
     .object({
       examined: count,
@@ -75,12 +78,12 @@ const installation = z
     checkedDate: instantSchema,
     waiting: z.record(z.string(), z.number()).meta({
       description:
-        'Waiting work by metric name, such as `tidemark_push_waiting_batches`. A number of 100,000 means 100,000 or more.',
+        'Waiting work by metric name, such as `tidemark_push_waiting_batches`. The numbers of events, emails, due calculations and due webhook attempts stop at 100,000.',
     }),
     ...shape,
     storage: z.array(stored).nullable().meta({
       description:
-        'Disk space and number of stored points by account, at most 10 minutes old. Null while a measurement is still running and after a failed measurement.',
+        'Disk space and number of stored points by account, from a measurement that ended at most 10 minutes ago. Large numbers of points are partly estimated. Null while no measurement has ended, and after a failed one.',
     }),
   })
   .meta({ id: 'Installation' });

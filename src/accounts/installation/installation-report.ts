@@ -118,7 +118,7 @@ const SLOWEST = `${RECENT_RUNS}, slowest as (
 const BUSIEST = `${RECENT_RUNS}, run as (
     select account_id, count(*)::int as runs, sum(seconds) as run_seconds from recent group by account_id
   ), push as (
-    select account_id, count(*)::int as pushes, sum(accepted_readings)::int8 as readings,
+    select account_id, sum(coalesce(cardinality(member_elements), 1))::int as pushes, sum(accepted_readings)::int8 as readings,
       sum(jsonb_array_length(rejected))::int8 as rejected
     from (select * from push_operation order by id desc limit ${MAX_EXAMINED}) newest
     where accepted_date > now() - make_interval(hours => ${EXAMINED_HOURS}) group by account_id

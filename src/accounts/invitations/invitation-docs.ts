@@ -120,7 +120,7 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
       {
         status: 409,
         description:
-          'An error page: the user exists, but has an email address or a role that does not match the invitation.',
+          'An error page: the user exists with another email address, or is a MANAGER who was invited as a USER; or the identity provider has another user with this name or email address. Any other existing user joins the account and keeps their role.',
         types: page,
       },
     ],

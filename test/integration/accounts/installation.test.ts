@@ -73,7 +73,7 @@ describe('accounts: GET /admin/operate', () => {
     );
   });
 
-  it('examines only 20,000 runs and 20,000 pushes when 25,000 of each are stored', async () => {
+  it('examines only 20,000 runs and 20,000 rows of pushes, and counts each push of a row that several pushes share', async () => {
     await api.database.query(
       `with run as (
          insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
@@ -85,9 +85,15 @@ describe('accounts: GET /admin/operate', () => {
        select $2, 'someone', number::text, '', 1, 10 from generate_series(1, 25000) number`,
       [variableId, api.accountId],
     );
+    // The newest row stands for two pushes.
+    await api.database.query(
+      `insert into push_operation (account_id, user_id, label, request_id, accepted_elements, accepted_readings, member_elements, member_readings)
+       values ($1, 'someone', 'shared', '', 2, 10, '{1,1}', '{5,5}')`,
+      [api.accountId],
+    );
     const { runs, busiestAccounts } = await read();
     expect(runs.examined).toBe(20_000);
-    expect(busiestAccounts[0]).toMatchObject({ pushes: 20_000, readings: 200_000 });
+    expect(busiestAccounts[0]).toMatchObject({ pushes: 20_001, readings: 200_000 });
   });
 });
 

@@ -46,7 +46,7 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema.nullable().meta({
     description:
-      'Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the input has no `asOf`, a read with this VersionTimestamp as `asOf` returns the points that the run read, except versions that were deleted since.',
+      'Greatest VersionTimestamp of the variable at the time of the run; null when no point of the variable had ever been written. If the input has no `asOf`, a read with this VersionTimestamp as `asOf` returns the points that the run read, except versions that were deleted or replaced since.',
   }),
   historyFrom: instantSchema.exactOptional().meta({
     description:
@@ -54,7 +54,7 @@ const input = z.object({
   }),
   rawFrom: instantSchema.exactOptional().meta({
     description:
-      'The first date of the window whose points have not been replaced with rollups by retention. Present when earlier points have been replaced.',
+      'The date from which all points of the variable are stored. Retention has replaced earlier points with rollups. Present when the window begins before this date.',
   }),
 }) satisfies z.ZodType<InputRecord>;
 const lines = z.array(z.string());
@@ -69,7 +69,7 @@ const notes = {
   signal: z.union([z.string(), z.int()]).nullable().exactOptional(),
   faultCause: z.enum(['run', 'sandbox']).exactOptional().meta({
     description:
-      'What caused the end of the sandbox: `run` if this run was the only one in the sandbox; otherwise `sandbox`.',
+      'Cause of a fault of the sandbox: `run` if the sandbox ended or did not answer, and this run was the only one in it; otherwise `sandbox`.',
   }),
   scriptHash: z
     .string()
@@ -99,7 +99,7 @@ const run = z
     triggerDate: instantSchema,
     wave: z.int().meta({
       description:
-        'Number of the wave to which the run belongs. A wave is all runs that one change or one forced update triggered, directly or through other runs.',
+        'Number of the wave to which the run belongs. A wave is all runs that a change, a schedule or a forced update triggered, directly or through other runs. A run that several of them triggered belongs to the oldest wave.',
     }),
     attempt: z.int().min(0),
     defaultVersion: z.string(),
@@ -109,7 +109,7 @@ const run = z
     ancestors: z.array(idSchema),
     causes: z.array(idSchema).meta({
       description:
-        'Ids of the inputs whose change triggered the run; empty when a schedule, a form value or a forced update triggered it.',
+        'Ids of the inputs whose change triggered the run. Inputs that the user may not read are left out.',
     }),
     formulas: z.array(formula),
     inputs: z.array(input),
@@ -118,7 +118,7 @@ const run = z
     durationsMs: durations,
     declarationHash: z.string().nullable().meta({
       description:
-        'Hash of the declaration that was run; null while the run is in progress, and null when it ended early, for example because a user stopped it or an input was missing.',
+        'Hash of the declaration that was run. Null while the run is in progress, when it was interrupted, and when it ended before its script began.',
     }),
   })
   .meta({ id: 'Run' });
@@ -126,7 +126,7 @@ const runWithDeclaration = run
   .extend({
     declaration: z.unknown().meta({
       description:
-        'The declaration that was run, with defaults filled in. It is null if `declarationHash` is null or if the user does not have access to all sites.',
+        'The declaration that was run, with defaults filled in. It is null if `declarationHash` is null or if the user has the role USER.',
     }),
   })
   .meta({ id: 'RunWithDeclaration' });
@@ -167,7 +167,7 @@ const save = z
     impersonator: person.nullable().meta({ description: 'The ADMIN who impersonated the author.' }),
     note: z.string().nullable().meta({ description: '`calculated.note` of the request that saved the declaration.' }),
     declarationHash: z.string().nullable().meta({
-      description: 'Hash of the declaration; each run of this declaration has the same hash in `declarationHash`.',
+      description: 'Hash of the declaration. Runs of this declaration have this hash or null in `declarationHash`.',
     }),
     calculated: z
       .record(z.string(), z.unknown())
@@ -199,7 +199,7 @@ const evaluation = z
     defaultVersion: z.string(),
     formulas: z.array(formula),
     inputs: z.array(input),
-    series: z.array(point).meta({ description: 'The first 10,000 points that would be stored.' }),
+    series: z.array(point).meta({ description: 'The first 10,000 points that would be stored; includes dates that retention has rolled up, at which a run stores nothing.' }),
     isSeriesCut: z.boolean(),
     counts: previewCounts,
     messages: lines,
@@ -282,8 +282,8 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/runs/:id/replay', operationId: 'replayRun', tag, access: MANAGERS },
     summary: 'Repeat a run and compare it with the stored points',
     description:
-      'Runs the recorded declaration with the recorded form values and with the input versions that the run read. ' +
-      'Stores nothing. If a point of an unversioned input was overwritten after the run, the repeated run reads no point at its date.',
+      'Runs the recorded declaration with the recorded form values, and with the input versions that the run read, as far as they are still stored. ' +
+      'Stores nothing. For a version that was deleted or replaced since, the repeated run reads an older version or no point.',
     answers: [answersJson('What differs.', replay)],
     errors: ['conflict', 'dependency_unavailable'],
   },
@@ -315,7 +315,8 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
         status: 200,
         description:
           'An `.rdata` file with `inputVariables`, `inputForms`, `inputConstants`, `targetVariable` and `triggerDate`, the toolbox ' +
-          'and the random seed. Use R with `TZ=UTC`: the script then returns the same series as `evaluate`.',
+          'and the random seed. If several formulas run, the file has the inputs of the last one. Use R with `TZ=UTC`: the ' +
+          'script then returns the same series as `evaluate`.',
         types: { 'application/octet-stream': z.string().meta({ contentMediaType: 'application/octet-stream' }) },
         headers: { 'Content-Disposition': 'File name.' },
       },

@@ -48,7 +48,7 @@ const account = z
     userCount: count,
   })
   .partial()
-  .meta({ id: 'Account', description: 'Only the requested members are present.' });
+  .meta({ id: 'Account', description: '`GET /account` returns only the requested members; other calls return those of the level `Normal`.' });
 
 const auditEntry = z
   .object({
@@ -118,7 +118,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/user/active-account/:accountId', operationId: 'setActiveAccount', tag },
-    summary: 'Set the active account, which applies to tokens requested without an account',
+    summary: 'Set the active account, which applies to sign-ins that name no account',
     access: ALL_USERS,
     answers: [emptyAnswer('The account in the path is now the active account.')],
   },
@@ -126,8 +126,8 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/user/signOut', operationId: 'signOutEverywhere', tag, access: ALL_USERS },
     summary: 'End every session of the caller',
     description:
-      'Ends the browser sessions of the caller and revokes all refresh tokens of the caller. Access tokens are refused too if they are at least one second old.',
-    answers: [emptyAnswer('Every session of the caller has ended.')],
+      'Ends the browser sessions of the caller and revokes all refresh tokens of the caller, at the issuer that manages the users. Access tokens are refused too if they are at least one second old.',
+    answers: [emptyAnswer('The sessions of the caller have ended.')],
   },
   {
     ...{
@@ -151,7 +151,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     description: 'Use `GET /user/updatePasswordLink`.',
     access: ALL_USERS,
     isDeprecated: true,
-    answers: [answersNothing('Does not occur: the call always answers 410.', 200)],
+    answers: [answersNothing('Does not occur: the call answers 410.', 200)],
     errors: ['gone'],
   },
 ];

@@ -23,9 +23,9 @@ const health = z
       total: count,
       watched: count.meta({
         description:
-          'Number of variables with a granularity. Only these variables are checked for missing points (see `silent`).',
+          'Number of variables with `granularity` and `granularityTimeBase`. Only these are checked for missing points (see `silent`).',
       }),
-      empty: count.meta({ description: 'Number of variables with a granularity and without points.' }),
+      empty: count.meta({ description: 'Number of these variables without points.' }),
       silent: itemsOf('Silent variables, sorted by the date of the newest point, the latest first.', {
         ...variable,
         lastDate: instantSchema.meta({
@@ -52,7 +52,7 @@ const health = z
       rejectedElements: count,
       message: text,
     }),
-    files: itemsOf('Files of the last 7 days that failed or have at least one rejected row, newest first.', {
+    files: itemsOf('Files of the last 7 days whose processing has ended, and that failed or have at least one rejected row, newest first.', {
       id: z.string(),
       filename: z.string(),
       date: instantSchema,

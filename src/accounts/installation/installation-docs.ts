@@ -83,7 +83,7 @@ const installation = z
     ...shape,
     storage: z.array(stored).nullable().meta({
       description:
-        'Disk space and number of stored points by account, from a measurement that ended at most 10 minutes ago. Large numbers of points are partly estimated. Null while no measurement has ended, and after a failed one.',
+        'Disk space and number of stored points by account, from a measurement that ended at most 10 minutes ago. Large numbers of points are partly estimated. Null while a measurement is still running, and after a failed one.',
     }),
   })
   .meta({ id: 'Installation' });

@@ -30,11 +30,11 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: setting(
     integer(2, 200).default(12),
-    'Maximum number of database connections per process, not counting those of READ_POOL_SIZE and WATCH_POOL_SIZE. The number of requests that hold connections at the same time is at most three quarters of this maximum.',
+    'Maximum number of connections in the main database pool, per process. READ_POOL_SIZE and WATCH_POOL_SIZE add connections. A process may also open short-lived connections outside its pools. The number of authenticated REST requests that hold connections of the main pool at the same time is at most three quarters of this maximum.',
   ),
   DATABASE_MAX_PER_ACCOUNT: setting(
     integer(1, 200).default(6),
-    'Maximum number of requests of one account that may hold database connections at the same time, per process. Some connections always remain for other accounts.',
+    'Maximum number of requests of one account that may hold database connections at the same time, per process. If this is not lower than the maximum for all accounts (see DATABASE_POOL_SIZE), the service uses that maximum minus 1.',
   ),
   READ_POOL_SIZE: setting(
     integer(2, 200).default(10),
@@ -46,15 +46,15 @@ export const SETTINGS = {
   ),
   READ_AHEAD_BYTES: setting(
     integer(0, 2 ** 34).default(67_108_864),
-    'Maximum memory per process, in bytes, for points that were read but that slow clients have not yet received. One account may use at most a quarter.',
+    'Maximum memory per process, in bytes, for points, listings and exports that were read but that slow clients have not yet received. One account may use at most a quarter.',
   ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
-    'Number of seconds after which the service aborts a streamed answer (points, long listings) if the client reads no data. While another account waits for a connection, the limit is at most 2 seconds.',
+    'Number of seconds after which the service aborts a streamed answer (points, long listings, exports) or a GET /data/watch if the client reads no data. It also aborts an answer that uses a READ_POOL_SIZE connection if the client needs longer to take the data read ahead (about 2 MiB); while another account waits for such a connection, this limit is at most 2 seconds.',
   ),
   READ_MIN_BYTES_PER_SEC: setting(
     integer(0, 1_000_000_000).default(16_384),
-    'Minimum average rate at which a client must receive a streamed answer, in bytes per second. The rate is averaged over READ_STALL_SEC; bytes are counted before compression. 0 means no minimum.',
+    'Minimum average rate at which a client must receive a streamed answer, in bytes per second. The rate is averaged over READ_STALL_SEC; bytes are counted before compression. 0 means that only READ_STALL_SEC applies.',
   ),
   READ_MAX_SEC: setting(
     integer(1, 86_400).default(3600),
@@ -76,10 +76,10 @@ export const SETTINGS = {
   ),
   API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address on which the api role listens.'),
   PUSH_URL: setting(webUrl.optional(), 'Public URL for pushes. Default: API_URL.'),
-  AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
+  AUTH_URL: setting(webUrl.optional(), 'Public URL of the embedded token issuer, without /realms. Default: API_URL.'),
   CORS_ORIGINS: setting(
     origins.default([]),
-    'Comma-separated origins, such as https://app.example.com, whose pages may call the service from scripts; * means any origin. With HTTP Basic, * allows pages only GET and HEAD; for other requests, such as pushes, list the origin of the page.',
+    'Comma-separated origins, such as https://app.example.com, whose pages may call the REST API and push from scripts; * means any origin. With HTTP Basic, * allows pages only GET and HEAD; for other requests, such as pushes, list the origin of the page.',
   ),
   CONSOLE_DIRECTORY: setting(
     z.string().optional(),
@@ -106,7 +106,7 @@ export const SETTINGS = {
   ),
   WATCH_HEARTBEAT_MS: setting(
     integer(100, 3_600_000).default(30_000),
-    'A watch sends its cursor when it has sent no message for this many milliseconds.',
+    'A watch sends its cursor when it has sent no message for this many milliseconds. The time is checked once per second.',
   ),
   HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address on which HEALTH_PORT is opened.'),
   HEALTH_PORT: setting(
@@ -136,11 +136,11 @@ export const SETTINGS = {
   ),
   REFRESH_TOKEN_TTL_SEC: setting(
     integer(300, 31_536_000).default(1_209_600),
-    'Lifetime of a refresh token in seconds.',
+    'Number of seconds after a sign-in for which its refresh tokens are valid. A refresh does not extend this time.',
   ),
   SIGN_IN_MAX_FAILURES: setting(
     integer(1, 1000).default(5),
-    'After this many consecutive wrong passwords from one network, a user cannot sign in from this network for SIGN_IN_LOCK_SEC seconds. For HTTP Basic, the limit is 20 times as high if the user has signed in from the network in the last 30 days.',
+    'After this many consecutive wrong passwords from one network, a user cannot sign in from this network for SIGN_IN_LOCK_SEC seconds. For HTTP Basic, a repeated wrong password counts once, and the limit is 20 times as high if the user has signed in from the network in the last 30 days. After 20 times as many wrong passwords from all networks without such a sign-in, the user cannot sign in from any of them.',
   ),
   SIGN_IN_LOCK_SEC: setting(
     integer(1, 86_400).default(900),
@@ -158,7 +158,7 @@ export const SETTINGS = {
   ),
   USER_DIRECTORY: setting(
     choice(['embedded', 'keycloak']).default('embedded'),
-    'Where users and passwords are managed: embedded (the embedded token issuer) or keycloak (see KEYCLOAK_URL).',
+    'Where passwords are managed: embedded (the embedded token issuer) or keycloak (see KEYCLOAK_URL). In both cases, create and change users in this service. The service updates Keycloak.',
   ),
   KEYCLOAK_URL: setting(webUrl.optional(), 'URL of Keycloak, without /realms. Required by USER_DIRECTORY=keycloak.'),
   KEYCLOAK_REALM: setting(z.string().min(1).default('tidemark'), 'Keycloak realm of the users.'),
@@ -172,7 +172,7 @@ export const SETTINGS = {
   ),
   KEYCLOAK_ACCOUNT_CLIENT_ID: setting(
     z.string().min(1).default('tidemark-account'),
-    'Public Keycloak client whose id is in the links that send users to pages of Keycloak.',
+    'Public Keycloak client of the links with which users change or reset their passwords.',
   ),
   EXTERNAL_USERS: setting(
     choice(['sub', 'email', 'businessId']).default('sub'),
@@ -213,11 +213,14 @@ export const SETTINGS = {
   ),
   CALC_CPU_TIME_SEC: setting(
     integer(1, 3600).default(30),
-    'Maximum CPU time, in seconds, of all scripts of a run together.',
+    'Maximum CPU time, in seconds, of all scripts of a run together. For each script, the remaining time is rounded up to a whole second, at least 1.',
   ),
   CALC_MEMORY_BYTES: setting(integer(64 << 20, 64 * 2 ** 30).default(2 ** 30), 'Maximum memory of a script in bytes.'),
   CALC_TMP_BYTES: setting(integer(1 << 20, 2 ** 40).default(64 << 20), "Size of a script's private /tmp in bytes."),
-  CALC_MAX_PROCESSES: setting(integer(1, 10_000).default(64), 'Maximum number of processes and threads of a script.'),
+  CALC_MAX_PROCESSES: setting(
+    integer(1, 10_000).default(64),
+    'Maximum number of processes of a script. Processes and threads together may be up to 8 more.',
+  ),
   CALC_MAX_INPUT_POINTS: setting(
     integer(1, 100_000_000).default(5_000_000),
     'Maximum number of input points of a run, over all its inputs.',
@@ -228,7 +231,7 @@ export const SETTINGS = {
   ),
   CALC_MAX_TEXT_BYTES: setting(
     integer(1024, 16 << 20).default(65_536),
-    'Maximum number of bytes captured from each kind of text output of a script. For example, the messages are one kind, the warnings another.',
+    'Maximum number of bytes captured from each kind of text output of a script. Messages and warnings together are one kind, printed output is another, Errors the third.',
   ),
   CALC_RUN_RETENTION_DAYS: setting(
     integer(1, 36_500).default(90),
@@ -236,7 +239,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_MAX_PENDING: setting(
     integer(10, 100_000_000).default(100_000),
-    "Maximum number of unsent messages per webhook. Messages beyond this number are dropped, and the webhook's history records how many were dropped.",
+    "Maximum number of unsent messages per webhook. When it is reached, new messages are dropped until a tenth of it is free. The webhook's history records how many were dropped.",
   ),
   WEBHOOK_CONCURRENCY: setting(
     integer(2, 10_000).default(200),
@@ -249,17 +252,20 @@ export const SETTINGS = {
   ),
   WEBHOOK_PROBE_MS: setting(
     integer(100, 3_600_000).default(60_000),
-    'Maximum number of milliseconds between two probes of a webhook receiver that is down; meanwhile, messages to the receiver wait.',
+    'Maximum number of milliseconds between two probes of a webhook receiver that is down. A receiver that answers 429 or 503 with Retry-After can extend this time to a day. Meanwhile, messages to the receiver wait.',
   ),
   WEBHOOK_DISABLE_AFTER_DAYS: setting(
     integer(1, 365).default(5),
-    'A failing webhook is disabled after this many days without a successful delivery.',
+    'A webhook is disabled when all its deliveries have failed for this many days.',
   ),
   WEBHOOK_HISTORY_DAYS: setting(
     integer(2, 3650).default(30),
     'Number of days for which the history of webhooks is kept.',
   ),
-  R_ROOT: setting(z.string().optional(), 'Directory of the R root file system. Required by the calculator role.'),
+  R_ROOT: setting(
+    z.string().optional(),
+    'Directory of the R root file system. Required by the calculator role, unless SANDBOX=oci and SANDBOX_OCI_IMAGE is set.',
+  ),
   SANDBOX: setting(
     choice(['bwrap', 'oci', 'none']).default('bwrap'),
     'How R is confined: bwrap, oci (podman or docker), or none (only resource limits and a system-call filter; see SANDBOX_ALLOW_NONE).',
@@ -281,7 +287,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_KEYS: secret(
     vaultKeys.default([]),
-    'Comma-separated keys that encrypt the secrets and headers of webhooks. Each key has the form ID:BASE64, where BASE64 encodes 32 bytes. The first key encrypts, every key decrypts. Set the keys for the roles api and deliverer and for the admin command; after changing them, run `admin rotate-webhook-keys`. When unset, secrets and headers are stored unencrypted.',
+    'Comma-separated keys that encrypt the secrets and headers of webhooks. Each key has the form ID:BASE64, where BASE64 encodes 32 bytes. The first key encrypts, every key decrypts. Set the keys for the roles api and deliverer and for the admin command. After you add a key in front, restart these roles and run `admin rotate-webhook-keys`. Keep the old keys for 24 hours after that. When unset, secrets and headers are stored unencrypted.',
   ),
   WEBHOOK_SECRET_OVERLAP_HOURS: setting(
     integer(0, 720).default(24),

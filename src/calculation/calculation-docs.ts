@@ -108,8 +108,7 @@ const run = z
     finishedDate: instantSchema.nullable(),
     ancestors: z.array(idSchema),
     causes: z.array(idSchema).meta({
-      description:
-        'Ids of the inputs whose change triggered the run. Inputs that the user may not read are left out.',
+      description: 'Ids of the inputs whose change triggered the run. Inputs that the user may not read are left out.',
     }),
     formulas: z.array(formula),
     inputs: z.array(input),
@@ -199,7 +198,12 @@ const evaluation = z
     defaultVersion: z.string(),
     formulas: z.array(formula),
     inputs: z.array(input),
-    series: z.array(point).meta({ description: 'The first 10,000 points that would be stored; includes dates that retention has rolled up, at which a run stores nothing.' }),
+    series: z
+      .array(point)
+      .meta({
+        description:
+          'The first 10,000 points that would be stored; includes dates that retention has rolled up, at which a run stores nothing.',
+      }),
     isSeriesCut: z.boolean(),
     counts: previewCounts,
     messages: lines,

@@ -18,7 +18,10 @@ const tag = 'Files';
 const UPLOADERS: Access = { ...ALL_USERS, kind: 'caller', scope: 'datahub-api', permission: 'datapusher.standard' };
 const inPath = { id: textId('File id, as returned by the upload.') };
 const count = z.int().min(0);
-const rowNumber = z.int().min(1).meta({ description: 'Row number as in a spreadsheet: the header is row 1.' });
+const rowNumber = z
+  .int()
+  .min(1)
+  .meta({ description: 'Row number as in a spreadsheet: the first row of the file is row 1.' });
 
 const rowError = z
   .object({
@@ -41,7 +44,10 @@ const rowError = z
   }) satisfies z.ZodType<RowError>;
 const rowWarning = z
   .object({
-    row: rowNumber,
+    row: rowNumber.meta({
+      description:
+        'Row number as in a spreadsheet: the first row of the file is row 1. For `rolled_up_date`: the rejected rows are this row or later rows.',
+    }),
     code: z.enum(['ambiguous_local_date', 'skipped_local_date', 'rolled_up_date']),
     message: z.string(),
   })
@@ -116,7 +122,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     summary: 'Download a template of a Standard File',
     query: TEMPLATE_QUERY,
     description:
-      'An empty Standard File with every column that an upload may have. The xlsx template formats dates, checks dates and values, and lists the variable types.',
+      'An empty Standard File with every column that an upload may have. The xlsx template formats dates, checks dates and values up to row 10,000, and lists the built-in variable types.',
     answers: [
       {
         status: 200,
@@ -141,7 +147,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       {
         status: 200,
         description:
-          'Row errors in file order, with the columns `row`, `code` and `message`. CSV by default; `format` or `Accept` selects xlsx. The list omits rows that were rejected because their dates are rolled up; `warnings` of the file reports these rows.',
+          'Row errors in file order, with the columns `row`, `code` and `message`. CSV by default; `format` or `Accept` selects xlsx. The list omits rows that were rejected because their dates are rolled up. `warnings` of the file (at most 100) gives the variables and dates of these rows.',
         types: { 'text/csv': z.string(), [XLSX_TYPE]: bytes(XLSX_TYPE) },
         headers: DOWNLOAD,
       },
@@ -172,7 +178,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       {
         status: 200,
         description:
-          'Server-sent events: `progress` after each change, then `end` with the final state. The data of each event is a FileStatus without `errors` and `warnings`.',
+          'Server-sent events: `progress` for the current state and after changes, then `end` for the final state. The data of each event is a FileStatus without `errors` and `warnings`.',
         types: { 'text/event-stream': z.string() },
       },
     ],

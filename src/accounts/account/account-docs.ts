@@ -48,7 +48,10 @@ const account = z
     userCount: count,
   })
   .partial()
-  .meta({ id: 'Account', description: '`GET /account` returns only the requested members; other calls return those of the level `Normal`.' });
+  .meta({
+    id: 'Account',
+    description: '`GET /account` returns only the requested members; other calls return those of the level `Normal`.',
+  });
 
 const auditEntry = z
   .object({

@@ -52,14 +52,17 @@ const health = z
       rejectedElements: count,
       message: text,
     }),
-    files: itemsOf('Files of the last 7 days whose processing has ended, and that failed or have at least one rejected row, newest first.', {
-      id: z.string(),
-      filename: z.string(),
-      date: instantSchema,
-      state: z.string(),
-      rejectedRows: count,
-      message: text,
-    }),
+    files: itemsOf(
+      'Files of the last 7 days whose processing has ended, and that failed or have at least one rejected row, newest first.',
+      {
+        id: z.string(),
+        filename: z.string(),
+        date: instantSchema,
+        state: z.string(),
+        rejectedRows: count,
+        message: text,
+      },
+    ),
     webhooks: itemsOf('Webhooks that the service disabled.', {
       id: z.string(),
       name: z.string(),

@@ -11,12 +11,10 @@ const RECENT_RUNS = 'Counts runs that ended in the last 24 hours, at most the ne
 const RECENT_PUSHES = 'Counts pushes of the last 24 hours, from at most the newest 20,000 stored operations.';
 
 const shape = {
-  roles: z
-    .array(z.object({ roles: z.string(), connections: count, since: instantSchema }))
-    .meta({
-      description:
-        'Database connections, grouped by the roles of the process that opened them. Connections of the pools for reads and watches are not counted.',
-    }),
+  roles: z.array(z.object({ roles: z.string(), connections: count, since: instantSchema })).meta({
+    description:
+      'Database connections, grouped by the roles of the process that opened them. Connections of the pools for reads and watches are not counted.',
+  }),
   runs: z
     .object({
       examined: count,

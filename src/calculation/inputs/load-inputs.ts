@@ -42,8 +42,8 @@ export interface InputRecord {
   readonly horizon?: string;
   readonly tags?: readonly string[];
   /**
-   * Greatest VersionTimestamp of the variable at the time of the run; null when the variable had no points. If the
-   * input has no `asOf`, the run read the state as of this VersionTimestamp.
+   * Greatest VersionTimestamp of the variable at the time of the run; null when no point of the variable had ever been
+   * written. If the input has no `asOf`, the run read the state as of this VersionTimestamp.
    */
   readonly lastVersionTimestamp: string | null;
   /**
@@ -52,8 +52,8 @@ export interface InputRecord {
    */
   readonly historyFrom?: string;
   /**
-   * The date from which all points of the variable are stored; present when retention has replaced earlier points of
-   * the window by rollups.
+   * The date from which all points of the variable are stored; retention has replaced earlier points by rollups.
+   * Present when the window begins before this date.
    */
   readonly rawFrom?: string;
 }

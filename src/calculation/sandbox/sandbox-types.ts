@@ -104,8 +104,8 @@ export interface OutputColumn {
 }
 
 /**
- * Texts that the script wrote. All messages together, all warnings together, and the printed output are each cut at
- * about CALC_MAX_TEXT_BYTES.
+ * Texts that the script wrote. The messages and warnings together are cut at about CALC_MAX_TEXT_BYTES, and so is the
+ * printed output.
  */
 export interface Notes {
   readonly messages: readonly string[];

@@ -43,7 +43,7 @@ const updateState = z
         requestedDate: instantSchema,
         notBeforeDate: instantSchema.meta({
           description:
-            'Earliest time at which the run can start. For a delayed request, this time is later than `requestedDate`.',
+            'Earliest time at which the run can start. The request is delayed while this time is in the future.',
         }),
         attempt: z.int().min(0),
       }),
@@ -65,7 +65,7 @@ export const waveSchema = z
         sourceName: z.string(),
         state: z.enum(['Changed', 'Waiting', ...RUN_STATES]).meta({
           description:
-            '`Changed`: an input whose points were written by a push, by a file, or by a run of an earlier wave.',
+            '`Changed`: an input without a run in this wave. A push, a file, a deletion or a run of another wave changed its points.',
         }),
         runId: idSchema
           .nullable()

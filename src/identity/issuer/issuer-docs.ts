@@ -32,7 +32,13 @@ const tokenRequest = z
         examples: [KNOWN_SCOPES.join(' ')],
       })
       .optional(),
-    account: z.string().meta({ description: 'Id of an account of the user; default: the active account.' }).optional(),
+    account: z
+      .string()
+      .meta({
+        description:
+          'Id of an account of the user; an ADMIN may give any account. Default: the account of the sign-in for a refresh token or a code, else the active account.',
+      })
+      .optional(),
     acr_values: z.string().meta({ description: 'Older form of `account`: `accountId:<id>`.' }).optional(),
   })
   .meta({ id: 'TokenRequest' });
@@ -44,7 +50,7 @@ const token = z
     refresh_token: z.string().optional(),
     id_token: z.string().optional(),
     issued_token_type: z.string().optional(),
-    scope: z.string().meta({ description: 'Scopes of the token, separated by spaces.' }),
+    scope: z.string().meta({ description: 'Granted scopes, under the names in the request, separated by spaces.' }),
     refused_scope: z
       .string()
       .meta({ description: 'Requested scopes that the token does not have, separated by spaces.' })

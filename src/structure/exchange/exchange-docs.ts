@@ -177,7 +177,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
       {
         status: 200,
         description:
-          'Server-sent events: `progress` after each change, then `end` with the final state. The data of each event is an ImportStatus.',
+          'Server-sent events: `progress` for the current state and after changes, then `end` for the final state. The data of each event is an ImportStatus.',
         types: { 'text/event-stream': z.string() },
       },
     ],

@@ -150,7 +150,7 @@ test('console settings: retention can be activated only after a preview; a previ
     return rows.length === 1;
   });
   const { page, complaints, close } = await stack.open(MANAGER, '/console/settings?tab=retention');
-  await page.getByText('No policy is saved: every point is kept.').waitFor();
+  await page.getByText('The account has no policy. Only an active policy of a variable replaces points.').waitFor();
   await page.getByLabel('Keep every point for (years)').fill('3');
   await page.getByRole('switch').press('Space');
   await page.getByText('Preview the deletion first.').waitFor();

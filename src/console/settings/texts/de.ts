@@ -7,7 +7,7 @@ export const de: TextsOf<typeof en> = {
   lead: {
     account: 'Name, Sprache und Zeitzone des Kontos. Neue Standorte übernehmen diese Zeitzone.',
     forms:
-      'Ein Formular ergänzt Standorte, Quellen oder Variablen um eigene Felder. Skripte und Filter können die Werte lesen.',
+      'Ein Formular ergänzt Standorte, Quellen oder Variablen um eigene Felder. Filter können die Werte lesen. Skripte können die Werte von Standorten und Quellen lesen.',
     catalogues: 'Die Listen, aus denen Felder auswählen. Eigene Einträge werden nur in diesem Konto angeboten.',
     retention:
       'Alte Punkte können durch Stunden- oder Tageswerte ersetzt werden. Das lässt sich nicht rückgängig machen.',
@@ -32,7 +32,7 @@ export const de: TextsOf<typeof en> = {
     versionLimitHint: 'Für Variablen ohne eigene Grenze.',
     emailSender: 'Absendername der E-Mails',
     replyTo: 'Antwortadresse der E-Mails',
-    smsSender: 'Absendername der SMS',
+    smsSender: 'Absendername der SMS (der Dienst sendet keine)',
   },
   kind: {
     Site: 'Standorte',
@@ -44,7 +44,7 @@ export const de: TextsOf<typeof en> = {
     noneHint: 'Ein Formular könnte den Vertrag eines Standorts oder die Kalibrierung eines Zählers enthalten.',
     create: 'Neues Formular',
     all: '← Alle Formulare',
-    missing: 'Dieses Formular gibt es nicht mehr.',
+    missing: 'Dieses Konto hat kein solches Formular.',
     form: 'Formular',
     name: 'Name',
     kind: 'Für',
@@ -78,7 +78,7 @@ export const de: TextsOf<typeof en> = {
     reallyDelete: 'Formular {{name}} löschen? Gespeicherte Werte bleiben erhalten.',
     values: 'Ausgefüllt für',
     noValues:
-      'Noch kein Standort, keine Quelle und keine Variable hat Werte. Füllen Sie das Formular auf der Seite eines Standorts, einer Quelle oder einer Variable aus.',
+      'Für dieses Formular gibt es noch keine Werte. Füllen Sie ein Formular für Standorte oder Quellen auf deren Seiten aus. Füllen Sie ein Formular für Variablen auf deren Seiten unter „Eigenschaften“ aus.',
     problems_one: '{{count}} Problem',
     problems_other: '{{count, number}} Probleme',
     good: 'Gültig',
@@ -105,7 +105,7 @@ export const de: TextsOf<typeof en> = {
     family: 'Familie',
     familyHint: 'Einheiten einer Familie werden ineinander umgerechnet.',
     divisor: 'Teiler',
-    divisorHint: 'Teilt einen Wert, um die Grundeinheit zu erhalten. Später nicht änderbar.',
+    divisorHint: 'Wert in der Grundeinheit = (Wert − Versatz) / Teiler. Teiler und Versatz sind später nicht änderbar.',
     offset: 'Versatz',
     aggregate: 'Standardaggregation',
     add: 'Hinzufügen',
@@ -118,10 +118,10 @@ export const de: TextsOf<typeof en> = {
   retention: {
     title: 'Aufbewahrung',
     of: 'Eine eigene Regel dieser Variable ersetzt die des Kontos.',
-    none: 'Keine Regel gespeichert: Alle Punkte bleiben erhalten.',
+    none: 'Das Konto hat keine Regel. Nur eine aktive Regel einer Variable ersetzt Punkte.',
     noneVariable: 'Diese Variable folgt der Regel des Kontos.',
     active: 'Aktiv seit {{date}}, gespeichert von {{name}}.',
-    inactive: 'Gespeichert, aber nicht aktiv: Alle Punkte bleiben erhalten.',
+    inactive: 'Gespeichert, aber nicht aktiv: Die Regel ersetzt keine Punkte.',
     counts: {
       points_one: '{{count}} Punkt',
       points_other: '{{count, number}} Punkte',
@@ -157,7 +157,8 @@ export const de: TextsOf<typeof en> = {
     activate: 'Speichern und aktivieren',
     previewFirst: 'Lassen Sie die Löschung zuerst vorab anzeigen.',
     remove: 'Regel entfernen',
-    reallyRemove: 'Regel entfernen? Zusammengefasste Werte bleiben, weitere Punkte werden nicht ersetzt.',
+    reallyRemove:
+      'Regel entfernen? Zusammengefasste Werte bleiben. Nur die Regel einer Variable ersetzt weitere Punkte.',
     reallyRemoveVariable: 'Regel entfernen? Die Variable folgt dann der Regel des Kontos.',
   },
 };

@@ -4,7 +4,7 @@ export const en = {
   lead: {
     account: 'Name, language and time zone of the account. New sites start with this time zone.',
     forms:
-      'A form adds fields of your own to sites, sources or variables. Scripts and filters can read the values of these fields.',
+      'A form adds fields of your own to sites, sources or variables. Filters can read the values of these fields. Scripts can read the values of sites and sources.',
     catalogues: 'The lists of choices that fields offer. Entries that you add are available in this account only.',
     retention: 'Old points can be replaced by hourly or daily rollups. You cannot undo a rollup.',
   },
@@ -28,7 +28,7 @@ export const en = {
     versionLimitHint: 'Applies to variables without a limit of their own.',
     emailSender: 'Sender name of emails',
     replyTo: 'Reply-to address of emails',
-    smsSender: 'Sender name of text messages',
+    smsSender: 'Sender name of text messages (the service sends none)',
   },
   kind: {
     Site: 'Sites',
@@ -40,7 +40,7 @@ export const en = {
     noneHint: 'A form could hold the contract of a site or the calibration of a meter.',
     create: 'New form',
     all: '← All forms',
-    missing: 'This form no longer exists.',
+    missing: 'This account has no such form.',
     form: 'Form',
     name: 'Name',
     kind: 'For',
@@ -74,7 +74,7 @@ export const en = {
     reallyDelete: 'Delete the form {{name}}? Stored values are kept.',
     values: 'Filled in for',
     noValues:
-      'Nothing has values for this form yet. To fill in the form, open the page of a site, source or variable, whichever the form is for.',
+      'Nothing has values for this form yet. Fill in a form for sites or sources on their pages. Fill in a form for variables on their pages, under “Properties”.',
     problems_one: '{{count}} problem',
     problems_other: '{{count, number}} problems',
     good: 'Valid',
@@ -102,7 +102,7 @@ export const en = {
     familyHint: 'Units of one family can be converted into each other.',
     divisor: 'Divisor',
     divisorHint:
-      'Values are divided by this number to convert them to the base unit. You cannot change the number later.',
+      'Value in the base unit = (value − offset) / divisor. You cannot change the divisor or the offset later.',
     offset: 'Offset',
     aggregate: 'Default aggregation',
     add: 'Add',
@@ -115,10 +115,10 @@ export const en = {
   retention: {
     title: 'Retention',
     of: 'A policy saved here applies to this variable instead of the policy of the account.',
-    none: 'No policy is saved: every point is kept.',
+    none: 'The account has no policy. Only an active policy of a variable replaces points.',
     noneVariable: 'This variable follows the policy of the account.',
     active: 'Active since {{date}}, saved by {{name}}.',
-    inactive: 'The policy is saved but not active: every point is kept.',
+    inactive: 'The policy is saved but not active: it replaces no points.',
     counts: {
       points_one: '{{count}} point',
       points_other: '{{count, number}} points',
@@ -154,7 +154,7 @@ export const en = {
     activate: 'Save and activate',
     previewFirst: 'Preview the deletion first.',
     remove: 'Remove the policy',
-    reallyRemove: 'Remove the policy? The existing rollups stay, and no further points are rolled up.',
+    reallyRemove: 'Remove the policy? The existing rollups stay. Only a policy of a variable replaces further points.',
     reallyRemoveVariable: 'Remove the policy? The variable then follows the policy of the account.',
   },
 };

@@ -7,7 +7,7 @@ export const fr: TextsOf<typeof en> = {
   lead: {
     account: 'Nom, langue et fuseau horaire du compte. Les nouveaux sites reprennent ce fuseau horaire.',
     forms:
-      'Un formulaire ajoute vos propres champs aux sites, aux sources ou aux variables. Les scripts et les filtres peuvent lire leurs valeurs.',
+      'Un formulaire ajoute vos propres champs aux sites, aux sources ou aux variables. Les filtres peuvent lire leurs valeurs. Les scripts peuvent lire les valeurs des sites et des sources.',
     catalogues:
       'Les listes dont les champs tirent leurs choix. Les entrées que vous ajoutez ne sont proposées que dans ce compte.',
     retention:
@@ -33,7 +33,7 @@ export const fr: TextsOf<typeof en> = {
     versionLimitHint: 'Pour les variables sans limite propre.',
     emailSender: 'Nom d’expéditeur des e-mails',
     replyTo: 'Adresse de réponse des e-mails',
-    smsSender: 'Nom d’expéditeur des SMS',
+    smsSender: 'Nom d’expéditeur des SMS (le service n’en envoie pas)',
   },
   kind: {
     Site: 'Sites',
@@ -45,7 +45,7 @@ export const fr: TextsOf<typeof en> = {
     noneHint: 'Un formulaire pourrait contenir le contrat d’un site ou l’étalonnage d’un compteur.',
     create: 'Nouveau formulaire',
     all: '← Tous les formulaires',
-    missing: 'Ce formulaire n’existe plus.',
+    missing: 'Ce compte n’a pas ce formulaire.',
     form: 'Formulaire',
     name: 'Nom',
     kind: 'Pour',
@@ -80,7 +80,7 @@ export const fr: TextsOf<typeof en> = {
     reallyDelete: 'Supprimer le formulaire {{name}} ? Les valeurs enregistrées sont conservées.',
     values: 'Rempli pour',
     noValues:
-      'Aucun site, aucune source ni aucune variable n’a encore de valeurs. Remplissez le formulaire sur la page d’un site, d’une source ou d’une variable.',
+      'Ce formulaire n’a pas encore de valeurs. Remplissez un formulaire pour sites ou sources sur leurs pages. Remplissez un formulaire pour variables sur leurs pages, sous « Propriétés ».',
     problems_one: '{{count}} problème',
     problems_other: '{{count, number}} problèmes',
     good: 'Conforme',
@@ -107,7 +107,8 @@ export const fr: TextsOf<typeof en> = {
     family: 'Famille',
     familyHint: 'Les unités d’une famille se convertissent entre elles.',
     divisor: 'Diviseur',
-    divisorHint: 'Divise une valeur pour obtenir l’unité de base. Vous ne pourrez plus le modifier.',
+    divisorHint:
+      'Valeur dans l’unité de base = (valeur − décalage) / diviseur. Diviseur et décalage ne sont pas modifiables ensuite.',
     offset: 'Décalage',
     aggregate: 'Agrégation par défaut',
     add: 'Ajouter',
@@ -120,10 +121,10 @@ export const fr: TextsOf<typeof en> = {
   retention: {
     title: 'Conservation',
     of: 'Une règle propre à cette variable remplace celle du compte.',
-    none: 'Aucune règle n’est enregistrée : tous les points sont conservés.',
+    none: 'Le compte n’a pas de règle. Seule la règle active d’une variable remplace des points.',
     noneVariable: 'Cette variable suit la règle du compte.',
     active: 'Active depuis le {{date}}, enregistrée par {{name}}.',
-    inactive: 'Enregistrée, mais inactive : tous les points sont conservés.',
+    inactive: 'Enregistrée, mais inactive : la règle ne remplace aucun point.',
     counts: {
       points_one: '{{count}} point',
       points_other: '{{count, number}} points',
@@ -159,7 +160,7 @@ export const fr: TextsOf<typeof en> = {
     activate: 'Enregistrer et activer',
     previewFirst: 'Prévisualisez d’abord la suppression.',
     remove: 'Retirer la règle',
-    reallyRemove: 'Retirer la règle ? Les agrégats restent, et plus aucun point n’est remplacé.',
+    reallyRemove: 'Retirer la règle ? Les agrégats restent. Seule la règle d’une variable remplace encore des points.',
     reallyRemoveVariable: 'Retirer la règle ? La variable suit alors celle du compte.',
   },
 };

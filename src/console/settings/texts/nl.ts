@@ -7,7 +7,7 @@ export const nl: TextsOf<typeof en> = {
   lead: {
     account: 'Naam, taal en tijdzone van het account. Nieuwe locaties nemen deze tijdzone over.',
     forms:
-      'Een formulier voegt eigen velden toe aan locaties, bronnen of variabelen. Scripts en filters kunnen de waarden lezen.',
+      'Een formulier voegt eigen velden toe aan locaties, bronnen of variabelen. Filters kunnen de waarden lezen. Scripts kunnen de waarden van locaties en bronnen lezen.',
     catalogues: 'De lijsten waaruit velden kiezen. Eigen items worden alleen in dit account aangeboden.',
     retention: 'Oude punten kunnen worden vervangen door uur- of dagwaarden. Dat kan niet ongedaan worden gemaakt.',
   },
@@ -31,7 +31,7 @@ export const nl: TextsOf<typeof en> = {
     versionLimitHint: 'Voor variabelen zonder eigen limiet.',
     emailSender: 'Afzendernaam van e-mails',
     replyTo: 'Antwoordadres van e-mails',
-    smsSender: 'Afzendernaam van sms’en',
+    smsSender: 'Afzendernaam van sms’en (de dienst verstuurt er geen)',
   },
   kind: {
     Site: 'Locaties',
@@ -43,7 +43,7 @@ export const nl: TextsOf<typeof en> = {
     noneHint: 'Een formulier kan het contract van een locatie of de ijking van een meter bevatten.',
     create: 'Nieuw formulier',
     all: '← Alle formulieren',
-    missing: 'Dit formulier bestaat niet meer.',
+    missing: 'Dit account heeft zo’n formulier niet.',
     form: 'Formulier',
     name: 'Naam',
     kind: 'Voor',
@@ -78,7 +78,7 @@ export const nl: TextsOf<typeof en> = {
     reallyDelete: 'Formulier {{name}} verwijderen? Opgeslagen waarden blijven behouden.',
     values: 'Ingevuld voor',
     noValues:
-      'Nog geen locatie, bron of variabele heeft waarden. Vul het formulier in op de pagina van een locatie, bron of variabele.',
+      'Voor dit formulier zijn er nog geen waarden. Vul een formulier voor locaties of bronnen in op hun pagina’s. Vul een formulier voor variabelen in op hun pagina’s, onder “Eigenschappen”.',
     problems_one: '{{count}} probleem',
     problems_other: '{{count, number}} problemen',
     good: 'Geldig',
@@ -105,7 +105,8 @@ export const nl: TextsOf<typeof en> = {
     family: 'Familie',
     familyHint: 'Eenheden van één familie worden in elkaar omgerekend.',
     divisor: 'Deler',
-    divisorHint: 'Deelt een waarde om de basiseenheid te krijgen. Later niet te wijzigen.',
+    divisorHint:
+      'Waarde in de basiseenheid = (waarde − verschuiving) / deler. Deler en verschuiving zijn later niet te wijzigen.',
     offset: 'Verschuiving',
     aggregate: 'Standaardaggregatie',
     add: 'Toevoegen',
@@ -118,10 +119,10 @@ export const nl: TextsOf<typeof en> = {
   retention: {
     title: 'Bewaartermijn',
     of: 'Een eigen regel van deze variabele vervangt die van het account.',
-    none: 'Geen regel opgeslagen: elk punt blijft bewaard.',
+    none: 'Het account heeft geen regel. Alleen een actieve regel van een variabele vervangt punten.',
     noneVariable: 'Deze variabele volgt de regel van het account.',
     active: 'Actief sinds {{date}}, opgeslagen door {{name}}.',
-    inactive: 'Opgeslagen, maar niet actief: elk punt blijft bewaard.',
+    inactive: 'Opgeslagen, maar niet actief: de regel vervangt geen punten.',
     counts: {
       points_one: '{{count}} punt',
       points_other: '{{count, number}} punten',
@@ -157,7 +158,8 @@ export const nl: TextsOf<typeof en> = {
     activate: 'Opslaan en activeren',
     previewFirst: 'Bekijk eerst het voorbeeld van de verwijdering.',
     remove: 'Regel verwijderen',
-    reallyRemove: 'Regel verwijderen? Samengevatte waarden blijven, en er worden geen punten meer vervangen.',
+    reallyRemove:
+      'Regel verwijderen? Samengevatte waarden blijven. Alleen de regel van een variabele vervangt nog punten.',
     reallyRemoveVariable: 'Regel verwijderen? De variabele volgt dan de regel van het account.',
   },
 };

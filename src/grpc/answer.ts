@@ -12,6 +12,7 @@ import type { Caller } from '../identity/caller/caller.ts';
 import { assertRate, DomainError } from '../platform/errors.ts';
 import { isRequestId } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
+import { runForAccount } from '../platform/shares/connection-shares.ts';
 import { type ClientPace, type PaceLimits, watchPace } from '../platform/streaming/client-pace.ts';
 import { toStatus } from './status.ts';
 
@@ -62,7 +63,9 @@ export function unaryHandler<Request, Message>(
     const work = async (known: (caller: Caller) => void): Promise<number> => {
       const caller = await authenticateCall(services, call);
       known(caller);
-      const { message, count } = await answer(caller, call.request, leaving.signal, metadataSender(call));
+      const { message, count } = await runForAccount(caller.accountId, () =>
+        answer(caller, call.request, leaving.signal, metadataSender(call)),
+      );
       callback(null, message);
       return count;
     };
@@ -92,7 +95,7 @@ export function streamHandler<Request, Message>(
       const pace = watchPace(services.readPace, (reason) => leaving.abort(new DomainError('rate_limited', reason)));
       try {
         const messages = answer(caller, call.request, leaving.signal, metadataSender(call));
-        return await writeMessages(call, messages, leaving.signal, pace);
+        return await runForAccount(caller.accountId, () => writeMessages(call, messages, leaving.signal, pace));
       } finally {
         pace.end();
       }

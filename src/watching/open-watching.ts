@@ -7,6 +7,7 @@ import type { Authentication } from '../identity/authentication/authenticate.ts'
 import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
+import { runForAccount } from '../platform/shares/connection-shares.ts';
 import { type FairSemaphore, openFairSemaphore } from '../platform/shares/fair-semaphore.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { PointNotificationOptions } from '../points/read/point-notifications.ts';
@@ -105,8 +106,9 @@ export function openWatching(services: WatchingServices): Watching {
 function openServer(services: WatchingServices, group: WatchGroup, reading: WatchReading): WatchServer {
   return {
     run: async ({ request, authorization, sinkOf, leaving, maxMs }) => {
-      const { variables, scales, positions } = await resolveWatch(services, request);
       const { caller } = request;
+      const resolved = runForAccount(caller.accountId, () => resolveWatch(services, request));
+      const { variables, scales, positions } = await resolved;
       const sink = sinkOf(variables);
       const watch = new Watch(reading, { caller, variables, scales, positions, sink, authorization, leaving });
       const timer = maxMs === undefined ? undefined : setTimeout(() => watch.end(tooOld(maxMs)), maxMs).unref();

@@ -3,7 +3,6 @@
  * bounded share of the connections and of the memory for reading ahead. REST and gRPC of one process use the same pool.
  */
 
-import { runForAccount } from '../shares/connection-shares.ts';
 import { type FairSemaphore, openFairSemaphore } from '../shares/fair-semaphore.ts';
 import type { Database, SnapshotSource } from './database.ts';
 import type { ReadAheadBudget } from './read-ahead.ts';
@@ -48,9 +47,7 @@ export function openReadPool(options: ReadPoolOptions): ReadPool {
   const budgetOf = openBudgets(aheadBytes);
   return {
     of: (accountId) => ({
-      // Sets the account here, because gRPC calls run without the asynchronous context that holds the account.
-      query: ((...statement: Parameters<Database['query']>) =>
-        runForAccount(accountId, () => database.query(...statement))) as Database['query'],
+      query: database.query.bind(database),
       borrow: (signal) => borrow(readDatabase, semaphore, accountId, signal),
       readLimits: { ...readDatabase.readLimits, isContended: () => semaphore.isWantedByOthers(accountId) },
       ahead: { maxBytes: MAX_AHEAD_BYTES, budget: budgetOf(accountId) },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { runForAccount, shareConnections } from '../../../src/platform/shares/connection-shares.ts';
+import { createGrpcReader } from '../../support/clients/grpc-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSite, createStructure } from '../../support/fixtures/structure.ts';
 import { BEGIN_HOLDING } from '../../support/services/stack.ts';
@@ -48,6 +49,25 @@ describe('shares of the database connections', () => {
     }
     const statuses = (await Promise.all(slow)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([204]));
+  }, 30_000);
+
+  test('gRPC calls of one account hold at most the share of the account, also while they look up variables (R-A14)', async () => {
+    const { variableId } = await createStructure(api.manager);
+    const reader = createGrpcReader(api.grpcAddress, api.manager.token);
+    const holder = await api.database.connect();
+    await holder.query(BEGIN_HOLDING);
+    await holder.query('lock table variable in access exclusive mode');
+    const calls = Array.from({ length: POOL }, () => reader.listVersions({ variableId }));
+    try {
+      await eventually('the share of the account to be used up', async () => (await countWaiting()) >= PER_ACCOUNT);
+      expect((await api.stranger.get('/account/user/accounts')).status).toBe(200);
+      expect(await countWaiting()).toBe(PER_ACCOUNT);
+    } finally {
+      await holder.query('commit');
+      holder.release();
+    }
+    expect(await Promise.all(calls)).toHaveLength(POOL);
+    reader.close();
   }, 30_000);
 
   test('requests that hold a connection and need a second one do not deadlock (R-A14)', async () => {

@@ -11,7 +11,7 @@ export const INTAKE_SETTINGS = {
   PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Maximum number of elements in one push.'),
   PUSH_MAX_QUEUE_BYTES: setting(
     integer(1 << 20, 2 ** 46).default(2 ** 31),
-    'Maximum number of bytes of accepted readings that wait to be written; further pushes get status 503. An account may take at most half.',
+    'When accepted readings of this many bytes wait to be written, further pushes get status 503. An account gets status 503 when its waiting readings take as many bytes as are left. Pushes that were accepted before may exceed the limit.',
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
@@ -19,7 +19,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),
-    'Token endpoint that checks HTTP Basic credentials of pushes. Default: the embedded token issuer.',
+    'Token endpoint that checks HTTP Basic credentials of pushes and reads. Default: the embedded token issuer. If TRUSTED_ISSUERS is set and does not list the embedded token issuer, the default refuses HTTP Basic.',
   ),
   PUSH_BASIC_CLIENT_ID: setting(
     z.string().optional(),
@@ -41,7 +41,7 @@ export const INTAKE_SETTINGS = {
   ),
   PUSH_DIRECT_WRITES: setting(
     integer(0, 64).default(2),
-    'Maximum number of concurrent direct writes per process. In a direct write, the process that receives a large push of new dates writes the points itself, without the ingester. Each direct write uses one database connection. 0 means no direct writes.',
+    'Maximum number of concurrent direct writes per process. In a direct write, the process that receives a large push of new dates writes the points itself, without the ingester. Each direct write uses one connection of the main database pool. 0 means no direct writes.',
   ),
   PUSH_OPERATION_RETENTION_DAYS: setting(
     integer(1, 3650).default(30),
@@ -49,7 +49,7 @@ export const INTAKE_SETTINGS = {
   ),
   COLUMNS_QUIET_HOURS: setting(
     z.coerce.number().min(0).max(87_600).default(4),
-    'The service packs a chunk (91 days of points) after this many hours without writes to it. With the Community edition of TimescaleDB, the service compresses the chunk into columns; with the Apache edition, it rebuilds the indexes of the chunk to make them smaller.',
+    'The service packs a chunk (91 days of points) after this many hours without writes to it. With the Community edition of TimescaleDB, the service compresses the chunk into columns; with the Apache edition, it rebuilds the indexes of a chunk with enough changes (at least 10,000, and a fifth of its rows) to make them smaller.',
   ),
   COLUMNS_SETTLE_SEC: setting(
     integer(0, 86_400).default(120),
@@ -106,7 +106,7 @@ export const INTAKE_SETTINGS = {
   ),
   STRUCTURE_IMPORT_CONCURRENCY: setting(
     integer(2, 64).default(2),
-    'Maximum number of structure imports that an ingester processes at the same time, at most one per account. Each import uses one database connection.',
+    'Maximum number of structure imports that an ingester processes at the same time, at most one per account. Each import holds one connection of the main database pool, and uses more for short statements.',
   ),
   STRUCTURE_IMPORT_RETENTION_DAYS: setting(
     integer(1, 3650).default(7),
@@ -114,7 +114,7 @@ export const INTAKE_SETTINGS = {
   ),
   INGEST_CONCURRENCY: setting(
     integer(1, 64).default(2),
-    'Maximum number of accounts for which an ingester writes at the same time. Each account uses one database connection, and up to two more during a long write.',
+    'Maximum number of accounts that an ingester works on at the same time. Each account uses one connection of the main database pool. During a long write, the ingester starts up to two more writes of the account, each with one more connection. These may outlast the long write, while the ingester already works on another account.',
   ),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),
@@ -122,6 +122,6 @@ export const INTAKE_SETTINGS = {
   ),
   SWEEP_INTERVAL_MS: setting(
     integer(100, 600_000).default(2000),
-    'Number of milliseconds between polls for work whose Redis notification was lost.',
+    'Number of milliseconds between polls for due work. Only a poll finds due schedules, deletions, delayed emails and time-outs of operations. A poll also finds work whose Redis notification was lost.',
   ),
 } as const;

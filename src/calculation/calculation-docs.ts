@@ -198,12 +198,10 @@ const evaluation = z
     defaultVersion: z.string(),
     formulas: z.array(formula),
     inputs: z.array(input),
-    series: z
-      .array(point)
-      .meta({
-        description:
-          'The first 10,000 points that would be stored; includes dates that retention has rolled up, at which a run stores nothing.',
-      }),
+    series: z.array(point).meta({
+      description:
+        'The first 10,000 points that would be stored; includes dates that retention has rolled up, at which a run stores nothing.',
+    }),
     isSeriesCut: z.boolean(),
     counts: previewCounts,
     messages: lines,

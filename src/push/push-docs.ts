@@ -22,7 +22,9 @@ const CUSTOM: Access = { ...PUSHERS, permission: 'datapusher.custom' };
 
 const rejection = z
   .object({
-    index: z.int().min(0).meta({ description: 'Index of the element in the push, counted from 0.' }),
+    index: z.int().min(0).meta({
+      description: 'Index of the element in the push, counted from 0. For a replay: index among the replayed elements.',
+    }),
     code: z.enum(['target_not_found', 'target_ambiguous']),
     message: z.string(),
   })
@@ -59,7 +61,7 @@ const operation = z
     userId: z.string(),
     state: z.enum(['Queued', 'Processing', 'Completed', 'Rejected', 'Failed']).meta({
       description:
-        'Poll until the state is neither `Queued` nor `Processing`. `Completed`: every accepted reading is written, except those that a warning `rolled_up_date` reports as not written. `Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
+        'Poll until the state is neither `Queued` nor `Processing`. `Completed`: the accepted readings are written, with three exceptions. Of readings with the same variable, date and VersionTag, only the last is written. Readings of variables deleted after the push are not written. Readings at rolled-up dates are not written; `rolled_up_date` warns of them, for at most 100 variables. `Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
     }),
     warnings: z.array(warning),
     failure: z.string().exactOptional(),
@@ -68,7 +70,7 @@ const operation = z
     acceptedDate: instantSchema,
     startedDate: instantSchema.exactOptional().meta({
       description:
-        'Start of the transaction that writes the readings; never earlier than `acceptedDate`. The VersionTimestamps of the readings are later.',
+        'Start of an attempt to write the readings, usually the one that succeeded. The VersionTimestamps of the readings are later.',
     }),
     completedDate: instantSchema.exactOptional(),
   })
@@ -89,7 +91,7 @@ const EXAMPLE = [
   },
 ];
 const TAKEN =
-  'The push is stored durably. Pushes to the same variable take effect in the order in which they are answered.';
+  'The push is stored durably. Pushes of one user to the same variable take effect in the order in which they are answered.';
 const ANY_BODY = z.string();
 
 export const PUSH_OPERATIONS: readonly Operation[] = [
@@ -123,9 +125,9 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/api/data/targets', operationId: 'listTargets', tag, access: PUSHERS },
-    summary: 'List which variables the caller may push to',
+    summary: 'List which of the given variables the caller may push to',
     description:
-      'A variable is listed if the caller has the permission `datapusher.standard`. A caller with the role USER also needs the access level `Write` to the site or source of the variable.',
+      'A variable of `variableIds` is listed if it exists and the caller has the permission `datapusher.standard`. A caller with the role USER also needs the access level `Write` or `Admin` to the site or source of the variable. Without `variableIds`, the list is empty.',
     query: TARGET_QUERY,
     answers: [
       answersJson(
@@ -142,7 +144,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     isListing: true,
     answers: [
       answersJson(
-        'The newest operation with the label; with `all`, every operation with the label, newest first.',
+        'The newest operation with the label; with `all`, the operations with the label, newest first, at most 1000 per page. A caller with the role USER gets only their own.',
         z.union([operation, z.array(operation)]),
       ),
     ],
@@ -165,7 +167,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/api/operations/:label/replay', operationId: 'replayRejectedElements', tag },
     summary: 'Replay the elements that were rejected, for example after missing variables have been added',
     description:
-      'Requires the same permission as the original push: `datapusher.standard`, or `datapusher.custom` for a custom format.',
+      'Requires the same permission as the original push: `datapusher.standard`, or `datapusher.custom` for a custom format. Replays only as many elements as fit into one push, oldest first. Also queues the readings of a `Failed` operation again.',
     access: PUSHERS,
     inPath: { label: textId('The `operationId` of the push.') },
     query: REPLAY_QUERY,

@@ -31,7 +31,7 @@ const row = z
     date: instantSchema,
     rawValue: value.optional().meta({
       description:
-        'Value of a point that is not aggregated: the pushed value, divided by the `divider` that the variable had at the time of the push, and converted to `unitId` when that parameter is given.',
+        'Value of a point that is not aggregated, converted to `unitId` when that parameter is given. A value from a push or a file was divided by the `divider` that the variable had at that time. Results of calculations are not divided.',
     }),
     ...Object.fromEntries(aggregates.map((name) => [name, value.optional()])),
     unitId: idSchema.nullable().optional(),
@@ -144,7 +144,7 @@ const origin = z
     isReplay: z
       .boolean()
       .optional()
-      .meta({ description: 'True when the push is a replay of rejected elements. Present only for a push.' }),
+      .meta({ description: 'True when the push is a replay of rejected elements; otherwise absent.' }),
     fileId: z.guid().optional().meta({ description: 'The id of the file in `/storage`. Present only for a file.' }),
     filename: z.string().optional(),
     uploadedDate: instantSchema
@@ -205,7 +205,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/watch', operationId: 'watchPoints', tag, access: ALL_USERS },
     summary: 'Follow points as they are committed',
-    description: `Sends server-sent events. The id of an event is a cursor. Every version stored after the cursor is sent once. The versions of one variable are sent in the order of \`versionTimestamp\` and then date. To resume, send the id of the last received event in the header \`${LAST_EVENT_ID}\` (browsers do this themselves) or in the parameter \`cursor\`. A resumed stream repeats no version, and misses none that is still stored. Cursors never expire. Deletions are not reported. A version that is removed before it is sent is skipped. To see what the version limit and retention have removed, read with \`asOf\`: the headers \`History-From\` and \`Raw-From\` of the answer report it. The stream ends when the token expires, when the caller loses access, or after a maximum time. Needs a bearer token.`,
+    description: `Sends server-sent events. The id of an event is a cursor. Every version stored after the cursor is sent once. The versions of one variable are sent in the order of \`versionTimestamp\` and then date. To resume, send the id of the last received event in the header \`${LAST_EVENT_ID}\` or in the parameter \`cursor\`. A resumed stream repeats no version, and misses none that is still stored. Cursors never expire. Deletions are not reported. A version that is removed before it is sent is skipped. To see what the version limit and retention have removed, read with \`asOf\`: the headers \`History-From\` and \`Raw-From\` of the answer report it. The stream ends when the token expires, when the caller loses access, or after a maximum time. Needs a bearer token, which \`EventSource\` in a browser cannot send.`,
     query: WATCH_QUERY,
     answers: [
       {
@@ -231,10 +231,12 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'delete', path: '/data', operationId: 'deletePoints', tag, access: MANAGERS },
     summary: 'Delete all versions of the points in a period',
+    description:
+      'A rollup is deleted as a whole if its first point is in the period. A rollup that begins before the period is kept.',
     body: jsonBody(deleteSchema.meta({ id: 'PointDeletion' })),
     answers: [
       answersJson(
-        'For each variable, the number of dates whose points were deleted or, with `whatIf`, would be deleted.',
+        'For each variable, the number of dates whose points were deleted or, with `whatIf`, would be deleted. Each point of a rollup counts as one date.',
         z.object({ results: z.array(z.object({ variableId: idSchema, datapointCount: z.int().min(0) })) }),
       ),
     ],

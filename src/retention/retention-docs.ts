@@ -25,7 +25,7 @@ const retention = z
       description: 'Length of the rollups that replace points before the boundary: a civil hour or a civil day.',
     }),
     timeZoneId: z.string().meta({ description: 'Time zone in which the hours or days of the rollups begin.' }),
-    isActive: z.boolean().meta({ description: 'When false, no points are rolled up; existing rollups remain.' }),
+    isActive: z.boolean().meta({ description: 'When false, this policy rolls up no points; existing rollups remain.' }),
     modifiedDate: instantSchema,
     userName: z.string().meta({ description: 'User who last saved the policy.' }),
   })
@@ -33,13 +33,19 @@ const retention = z
 
 const state = z
   .object({
-    retention: retention.nullable().meta({ description: 'The saved policy; null when none is saved.' }),
-    variableCount: count.meta({ description: 'Number of variables with rollups.' }),
+    retention: retention.nullable().meta({
+      description:
+        'The policy saved for this account or variable; null when none is saved. A variable without its own policy has the policy of its account.',
+    }),
+    variableCount: count.meta({
+      description:
+        'Number of variables whose points have been rolled up. A variable still counts after its rollups were deleted, unless one request without `fromDateUtc` deleted all its points.',
+    }),
     rollupCount: count,
     pointCount: count.meta({ description: 'Number of points that the rollups replaced.' }),
     rawFrom: instantSchema.nullable().meta({
       description:
-        'Date before which rollups have replaced raw points; for an account, the latest such date of its variables. Null when no variable has been rolled up.',
+        'Date from which all points are stored; rollups have replaced points before it. For an account, the latest such date of its variables. Null when `variableCount` is 0.',
     }),
     refusedPointCount: count.meta({
       description: 'Number of new points that were not written, because rollups already cover their dates.',
@@ -70,7 +76,7 @@ const written = jsonBody(
 );
 
 const RULE =
-  'A background job replaces the points before the boundary by rollups: the count, sum, minimum and maximum of each hour or day. The points and their versions cannot be restored, so read the preview first. Aggregates over whole rollups are exact. If a read covers deleted points, the answer has the remaining points and the header `Raw-From`. Points are rolled up only if the saved policy has `isActive` = true.';
+  'A background job replaces the points before the boundary by rollups: the count, sum, minimum, maximum and variance of each hour or day. The points and their versions cannot be restored, so read the preview first. Aggregates over whole rollups are exact. Reads by VersionTag or tags and reads of every version leave rollups out. If a read covers deleted points, the answer has the remaining points and the header `Raw-From`. Points are rolled up only if the saved policy has `isActive` = true.';
 
 const owners = [
   { path: '/account/retention', of: 'Account', owner: 'the account' },
@@ -105,7 +111,8 @@ export const RETENTION_OPERATIONS: readonly Operation[] = owners.flatMap(({ path
   {
     ...{ method: 'get', path: `${path}/preview`, operationId: `preview${of}Retention`, tag, access: MANAGERS },
     summary: `Count what a retention policy of ${owner} would delete now`,
-    description: 'Changes nothing. The query can describe a policy that has not been saved yet.',
+    description:
+      'Changes nothing. The query can describe a policy that has not been saved yet. Points that were written less than a day ago are counted, but are deleted later.',
     query: PREVIEW_QUERY,
     answers: [answersJson('The counts.', preview)],
   },

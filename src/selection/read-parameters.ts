@@ -35,7 +35,7 @@ export function dateOfReadParameter(description: string): QueryParameter<ParsedM
 }
 
 const timeZoneId = parsedParameter(
-  'IANA or Windows time zone of the dates in the answer and of the buckets. Default: UTC.',
+  'IANA or Windows time zone of `date` in the answer (in Parquet always UTC), of the buckets, and of days and months in a relative version or horizon. Default: UTC.',
   text('Europe/Brussels'),
   findTimeZone,
   'must be an IANA or Windows time zone',
@@ -115,11 +115,11 @@ export const READ_QUERY = declareQuery(
       'Raw',
     ),
     aggregation: enumerationParameter(
-      'Aggregate function for the points of a bucket. Default: the function set at each variable.',
+      'Aggregate function for the points of a bucket. Default: the `aggregate` of each variable. If it is not set, the `quantityType` decides: SUM for Integrated, MAX for Cumulative and Maximum, MIN for Minimum, otherwise AVG.',
       AGGREGATE,
     ),
     fill: choiceParameter(
-      'How empty buckets are filled. `none` leaves them out of the answer.',
+      'How empty buckets are filled. `none` leaves them out of the answer. With the granularity `All`, nothing is filled.',
       ['none', 'previous', 'linear', 'null'],
       'none',
     ),
@@ -128,7 +128,7 @@ export const READ_QUERY = declareQuery(
       { min: 1 },
     ),
     displayLevel: enumerationParameter(
-      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: one object per variable, whose members are arrays. In other formats, `Columns` has the same effect as `Normal`.',
+      '`ValueVariableDate` limits rows to variable, date and value. `Columns` writes JSON by columns: an object has rows of one variable; ids are single values, the other members are arrays. A variable with many rows has several objects. In other formats, `Columns` has the same effect as `Normal`.',
       numberedFrom0(['Normal', 'ValueVariableDate', 'Columns']),
       'Normal',
     ),

@@ -52,7 +52,7 @@ const site = z.object({ ...readShape(SITE, SITE_LEVELS), formProblems }).meta({ 
 const source = z.object({ ...readShape(SOURCE, SOURCE_LEVELS), formProblems }).meta({ id: 'Source' });
 const problems = z.array(z.object({ path: z.string(), message: z.string() })).meta({
   description:
-    'References in `calculated` to something that was deleted, or to a unit that values can no longer be converted to. Runs fail until these references are changed. Exception: a reference to the form of a deleted site or source does not make a run fail; the script gets NULL for the form, and the run gives a warning.',
+    'References in `calculated` to something that was deleted, or to a unit that values can no longer be converted to. A run of a formula fails if one of its inputs was deleted or cannot be converted. A reference to a deleted site or source does not make a run fail: the script gets NULL for its form, and the run gives a warning.',
 });
 const variable = z
   .object({ ...readShape(VARIABLE, VARIABLE_LEVELS), problems: problems.optional(), formProblems })
@@ -108,7 +108,7 @@ function siteOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'put', path: '/sites/:id', operationId: 'updateSite', summary: 'Change a site', ...change },
-      description: 'Absent members keep their value; null clears a member.',
+      description: 'Absent members keep their value; null clears a member. `name` and `timeZoneId` cannot be null.',
       body: jsonBody(written([]).meta({ id: 'SiteUpdate', examples: [{ city: 'Ghent', country: 'Belgium' }] })),
       errors: ['conflict'],
     },
@@ -165,7 +165,7 @@ function sourceOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'put', path: '/sources/:id', operationId: 'updateSource', summary: 'Change a source', ...change },
-      description: 'Absent members keep their value; null clears a member.',
+      description: 'Absent members keep their value; null clears a member. `siteId` and `name` cannot be null.',
       body: jsonBody(written([]).meta({ id: 'SourceUpdate', examples: [{ serialNumber: 'OVEN-2' }] })),
       errors: ['conflict'],
     },
@@ -216,7 +216,7 @@ function variableOperations(written: z.ZodType): readonly Operation[] {
     },
     {
       ...{ method: 'put', path: inSource, operationId: 'updateVariable', summary: 'Change a variable', ...change },
-      description: 'Absent members keep their value; null clears a member.',
+      description: 'Absent members keep their value; null clears a member. `sourceId` cannot be null.',
       body: jsonBody(written),
       errors: ['conflict', 'calculation_cycle'],
     },
@@ -228,7 +228,7 @@ function variableOperations(written: z.ZodType): readonly Operation[] {
     {
       ...{ method: 'delete', path: inSource, operationId: 'deleteVariable', summary: 'Delete a variable', ...change },
       description:
-        'The points are removed in the background. If the variable is an input of calculated variables and `hardDelete` is not true, the answer is 409.',
+        'The points are removed in the background. If the variable is an input of other calculated variables and `hardDelete` is not true, the answer is 409.',
       query: HARD_DELETE,
       answers: DELETED,
       errors: ['conflict'],

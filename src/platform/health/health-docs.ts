@@ -18,7 +18,7 @@ export const HEALTH_OPERATIONS: readonly Operation[] = [
       ...shared,
       path: '/health/ready',
       operationId: 'isReady',
-      summary: 'Check that every required part of the service responds and makes progress',
+      summary: 'Check that every part that this process requires responds and makes progress',
     },
     answers: [
       answersJson('Every required part is up; `degraded` means that an optional part is down.', ready),

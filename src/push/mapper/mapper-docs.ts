@@ -55,10 +55,9 @@ const trial = z
       .array(problemSchema)
       .optional()
       .meta({ description: 'Reasons why a push of these elements would be refused.' }),
-    error: z
-      .object({ code: z.string(), message: z.string() })
-      .optional()
-      .meta({ description: 'The error, if the mapper failed.' }),
+    error: z.object({ code: z.string(), message: z.string() }).optional().meta({
+      description: 'The error, if the sample cannot be parsed, the mapper failed, or the elements exceed 4 MiB.',
+    }),
   })
   .meta({ id: 'MapperTrial' });
 
@@ -101,7 +100,7 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
     summary: 'Test an unsaved expression with a sample body, without storing anything',
     description: '`sample` is a text in the format that `contentType` names. The request body may be at most 1 MiB.',
     body: jsonBody(given),
-    answers: [answersJson('The elements that the expression returned, or the error if the expression failed.', trial)],
+    answers: [answersJson('The elements that the expression returned, or the error.', trial)],
   },
   {
     ...{ method: 'post', path: '/account/mappers/:id/test', operationId: 'tryMapper', ...shared },
@@ -117,6 +116,6 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
       },
       mayBeGzip: true,
     },
-    answers: [answersJson('The elements that the mapper returned, or the error if the mapper failed.', trial)],
+    answers: [answersJson('The elements that the mapper returned, or the error.', trial)],
   },
 ];

@@ -135,7 +135,7 @@ export const OWN_ENTRY_OPERATIONS: readonly Operation[] = OWN_CATALOGUES.flatMap
       ...{ method: 'delete', path: `${path}/:id`, operationId: `delete${name}`, ...common },
       summary: `Delete ${article} ${label} of the account`,
       description:
-        'Answers 409 for a built-in entry or an entry in use. For an entry in use, the message names what uses it.',
+        'Answers 409 for a built-in entry or an entry in use. For an entry in use, the message names up to 5 of its uses.',
       answers: [answersNothing('Deleted.')],
       errors: ['conflict'],
     },

@@ -35,13 +35,15 @@ const documentOf = (suffix: '' | 'Written') => ({
   variables: z.array(z.object(rowShape('variables')).meta({ id: `VariableRow${suffix}` })),
 });
 const description =
-  'Sites, sources and variables, identified by keys instead of ids. The key of a site is its `externalId`. The key of a source within its site is its `serialNumber`. The key of a variable within its source is its `mappingConfig`. A site, source or variable without a value for its key is identified by its name instead. `catalogues` defines the units, types and features that the account added. `forms` defines the forms of the account.';
+  'Sites, sources and variables, identified by keys instead of ids. The key of a site is its `externalId`. The key of a source within its site is its `serialNumber`. The key of a variable within its source is its `mappingConfig`. A site, source or variable without a value for its key is identified by its name instead. `catalogues` defines units, unit families, types and features that the account added. `forms` defines forms of the account. An export with `siteIds` has only the entries and forms that these sites use.';
 const structureDocument = z.object(documentOf('')).meta({ id: 'StructureDocument', description });
 
 const count = z.int().min(0);
-const counts = z
-  .object({ created: count, changed: count, left: count })
-  .meta({ id: 'ImportCounts', description: 'Number of rows by action; when nothing was written, by planned action.' });
+const counts = z.object({ created: count, changed: count, left: count }).meta({
+  id: 'ImportCounts',
+  description:
+    'Number of rows by action; 0 until the import has ended. If the import wrote nothing, the number of rows by planned action.',
+});
 const importStatus = z.object({
   id: z.string(),
   format: z.enum(['json', 'xlsx']),
@@ -60,7 +62,8 @@ const importStatus = z.object({
   problemCount: count,
   failure: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   ignoredMembers: z.array(z.string()).meta({
-    description: 'Unknown members and columns of the document, such as `sites.colour`; at most the first 100.',
+    description:
+      'Unknown members and columns of rows, such as `sites.colour`; at most the first 100. Lists and sheets with unknown names are ignored too, but are not named here.',
   }),
   userName: z.string(),
   uploadedDate: instantSchema,
@@ -75,7 +78,7 @@ const importProblem = z
   })
   .meta({
     id: 'ImportProblem',
-    description: 'A rule that the document breaks, and the place: a JSON path, or a sheet and cell.',
+    description: 'A rule that the document breaks, and the place: a JSON path, or a sheet and a cell or row.',
   });
 const shownStatus = z
   .object({
@@ -113,7 +116,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/structure/export', operationId: 'exportStructure', tag, access: ALL_USERS },
     summary: 'Export the structure as a document',
     description:
-      'Streams the structure that the caller may read, from one snapshot. An export can be imported into any account; a workbook has one sheet for each list.',
+      'Streams the structure that the caller may read, from one snapshot. An export can be imported into another account. The import is refused, for example, if a formula reads a variable that neither the export nor the account has. A workbook has a sheet for each list. Rows that do not fit are on further sheets, such as `variables 2`.',
     query: EXPORT_QUERY,
     answers: [
       {
@@ -135,7 +138,7 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/structure/import', operationId: 'importStructure', tag, access: MANAGERS },
     summary: 'Import a document',
     description:
-      'Creates and changes catalogue entries, forms, sites, sources and variables in the background. Either all rows are imported or none. The key in a row identifies the resource. If a row omits a member, the resource keeps the value of the member; null or an empty cell clears the member. Importing the same document again changes nothing. An import never deletes an entry, form, site, source or variable.',
+      'Creates and changes catalogue entries, forms, sites, sources and variables in the background. Either all rows are imported or none. The key in a row identifies the resource. If a row omits a member, the resource keeps the value of the member; null or an empty cell clears the member. These cannot be cleared: keys, names of sites and sources, time zones of sites, and members of catalogue entries and forms. Importing the same document again changes nothing. An import never deletes an entry, form, site, source or variable.',
     query: IMPORT_QUERY,
     body: {
       types: {
@@ -167,7 +170,12 @@ export const EXCHANGE_OPERATIONS: readonly Operation[] = [
     inPath,
     query: ROWS_QUERY,
     isListing: true,
-    answers: [answersJson('Rows in the order of the document.', z.array(importedRow))],
+    answers: [
+      answersJson(
+        'Rows in the order of the lists: `catalogues`, `forms`, `sites`, `sources`, `variables`. Within a list, in the order of the document. Rows without an action are absent, for example rows with an invalid value.',
+        z.array(importedRow),
+      ),
+    ],
   },
   {
     ...{ method: 'get', path: '/structure/import/:id/events', operationId: 'followImport', tag, access: MANAGERS },

@@ -35,9 +35,10 @@ const filledForm = z
     name: z.string(),
     siteId: idSchema.optional(),
     sourceId: idSchema.optional(),
-    values: z
-      .record(z.string(), z.unknown())
-      .meta({ description: 'Maps each group to an object. The object maps the fields of the group to values.' }),
+    values: z.record(z.string(), z.unknown()).meta({
+      description:
+        'Maps a group to an object. The object maps the fields of the group to values. A group can be absent or null.',
+    }),
     problems: formProblemsSchema.optional(),
   })
   .meta({ id: 'FilledForm' });

@@ -3,7 +3,7 @@ import { type Database, withTransaction } from '../../platform/database/database
 import { holdGate } from '../../points/columns/hold-gate.ts';
 
 export interface VersionInUse {
-  /** VersionTag; null for values written without one. */
+  /** VersionTag; null for values without one. */
   readonly version: string | null;
   readonly firstVersionTimestamp: string;
   readonly lastVersionTimestamp: string;

@@ -15,7 +15,10 @@ const tag = 'Versions';
 
 const versionInUse = z
   .object({
-    version: z.string().nullable().meta({ description: 'VersionTag; null for values written without one.' }),
+    version: z.string().nullable().meta({
+      description:
+        'VersionTag; null for values without one. Values written while `isVersioned` of the variable is false have none.',
+    }),
     firstVersionTimestamp: instantSchema,
     lastVersionTimestamp: instantSchema,
     pointCount: z.int().min(0).meta({ description: 'Number of stored values with this VersionTag.' }),
@@ -32,7 +35,7 @@ export const VERSION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/variables/:id/purgeVersions', operationId: 'purgeVersions', tag, access: ADMINS },
-    summary: 'Immediately remove those versions of a variable that exceed its version limit',
+    summary: 'Immediately remove those versions of a versioned variable that exceed its version limit',
     answers: [
       answersJson(
         'Number of versions removed.',
@@ -42,7 +45,8 @@ export const VERSION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/variables/purgeVersions', operationId: 'purgeVersionsOfAccount', tag, access: ADMINS },
-    summary: 'In the background, remove the versions that exceed the version limit, for all variables of the account',
+    summary:
+      'In the background, remove the versions that exceed the version limit, for all versioned variables of the account',
     answers: [
       answersJson(
         'Number of versioned variables that will be checked for versions to remove.',

@@ -39,7 +39,7 @@ const history = z
     error: z.string().exactOptional(),
     nextAttemptDate: instantSchema.exactOptional().meta({
       description:
-        'For a Pending attempt: the time at which it is due. For a Failed attempt: the time of the next attempt.',
+        'For a Pending attempt: the time at which it is due. For a Failed attempt: the planned time of the next attempt.',
     }),
   })
   .meta({ id: 'WebhookHistory' }) satisfies z.ZodType<WebhookHistory>;
@@ -52,7 +52,12 @@ export const HISTORY_OPERATIONS: readonly Operation[] = [
     inPath: { id: textId('Id of the webhook.', ['test']) },
     query: HISTORY_LIST,
     isListing: true,
-    answers: [answersJson('The attempts, newest first. They are kept for 30 days by default.', z.array(history))],
+    answers: [
+      answersJson(
+        'The attempts, newest first. By default, they are deleted when their message is 30 days old. An entry with `attempt` 0 is not an attempt: its `error` says how many messages were dropped.',
+        z.array(history),
+      ),
+    ],
   },
   {
     ...{ method: 'post', path: '/account/webhooks/:id/history/:historyId/replay', operationId: 'replayWebhook', tag },

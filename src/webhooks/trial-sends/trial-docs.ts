@@ -40,7 +40,7 @@ export const TRIAL_OPERATIONS: readonly Operation[] = [
         examples: [{ url: 'https://receiver.example/points', eventType: 'DataPointsWritten' }],
       }),
     ),
-    answers: [answersJson('The test was queued.', started, { headers: { Location: 'URL of the test result.' } })],
+    answers: [answersJson('The test was queued.', started, { headers: { Location: 'URL path of the test result.' } })],
   },
   {
     ...{ method: 'get', path: '/account/webhooks/test/:id', operationId: 'getWebhookTest', tag, access: MANAGERS },

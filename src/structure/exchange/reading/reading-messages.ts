@@ -32,7 +32,7 @@ export interface StagedBatch {
 export interface DocumentNote {
   /** Letter of each column of a workbook, by sheet name and column name; empty for a JSON document. */
   readonly columns: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Unknown members and columns of the document, such as `sites.colour`; at most the first 100. */
+  /** Unknown members and columns of rows, such as `sites.colour`; at most the first 100. */
   readonly ignored: readonly string[];
   readonly counts: Readonly<Record<ListName, number>>;
 }

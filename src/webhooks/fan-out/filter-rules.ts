@@ -57,7 +57,7 @@ export function planMessages(
   const { type, data, concerns } = occurrence;
   if (filter && concerns) return concerns.some((concern) => isWanted(filter, concern)) ? [occurrence] : [];
   const variables = readVariables(data);
-  if (!variables) return !filter || isWanted(filter, readConcern(type, data)) ? [occurrence] : [];
+  if (!variables?.length) return !filter || isWanted(filter, readConcern(type, data)) ? [occurrence] : [];
   const wanted = filter ? variables.filter((variable) => isWanted(filter, readConcern('', variable))) : variables;
   if (wanted.length === variables.length && wanted.length <= maxVariables) return [occurrence];
   return Array.from({ length: Math.ceil(wanted.length / maxVariables) }, (_, part) => {

@@ -134,6 +134,8 @@ describe('webhook fan-out: filter', () => {
     ['VariableDeleted', { id: 3, sourceId: 2, siteId: 1 }, { variableIds: [2], sourceIds: [3] }, false],
     ['CalculationFailed', { variableId: 3, sourceId: 2, siteId: 1 }, { sourceIds: [2] }, true],
     ['CalculationFailed', { variableId: 3 }, { sourceIds: [2] }, false],
+    ['CalculationForceUpdate', { siteId: 1, variables: [] }, { siteIds: [1] }, true],
+    ['CalculationForceUpdate', { siteId: 1, variables: [] }, { siteIds: [2], variableIds: [1] }, false],
     ['UserCreated', { id: 'a' }, { siteIds: [1] }, false],
     ['UserCreated', { id: 'a' }, {}, true],
   ] as const)(

@@ -19,11 +19,11 @@ export interface PointsWritten {
     readonly count: number;
   }[];
   /**
-   * Id of the first event of the chain of calculations that this write belongs to; absent
-   * when the write starts a chain.
+   * Id of the chain of calculations that this write belongs to; absent when the write starts a chain. A chain that a
+   * write starts has the id of that write's event.
    */
   readonly wave?: number;
-  /** Id of the request that caused the write; the first id when several requests caused it (R-A10). */
+  /** Id of a request that caused the write (R-A10); absent when no such id is known. */
   readonly requestId?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Encodes the readings of one body as COPY tuples and removes duplicates: among readings with the same variable, date
- * and VersionTag, the last reading wins (R-D5).
+ * Encodes readings as COPY tuples and removes duplicates: among readings with the same variable, date and VersionTag,
+ * the last reading wins (R-D5).
  */
 import { encodeTuples } from './copy-codec.ts';
 import type { PointEntry } from './point.ts';

@@ -1,8 +1,8 @@
 /**
  * Aggregates the points of a selection by civil buckets (R-G1): minutes and hours follow the clock of the time zone;
  * days, weeks (from Monday), months and years begin at the first instant of their first date. The selection determines
- * which version of each point is aggregated. The database computes the aggregates; this process fills the gaps while it
- * receives the buckets.
+ * which versions of each point are aggregated. The database computes the aggregates; this process fills the gaps while
+ * it receives the buckets.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -108,7 +108,8 @@ export async function* streamAggregates(
  * Counts the buckets of all variables of a selection, ignoring its limit and offset (R-G1). Without gap filling, the
  * database counts. With gap filling, this process counts and yields to the event loop between chunks.
  * @param signal signal that ends a count with gap filling: the function then throws the reason of the signal.
- * @throws {DomainError} invalid_input in the same cases as `aggregatePoints`.
+ * @throws {DomainError} invalid_input in the cases of `aggregatePoints` for the selection without its limit and offset.
+ *   Never thrown when `buckets.fill` is `none`.
  */
 export async function countBuckets(
   transaction: Transaction,

@@ -11,8 +11,9 @@ const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
  * @returns SQL expression of the start of the bucket that contains `date`. For days and longer buckets, the expression
  * yields the local midnight at which the bucket starts, written as if it were UTC.
  *
- * For minutes and hours, the expression yields the instant at which the bucket starts. The expression divides the
- * offset at `date` by the bucket length and uses only the remainder, which is zero in most zones.
+ * For minutes and hours, the expression yields the instant at which the bucket starts. The expression uses only the
+ * remainder of the offset at `date` divided by the bucket length. For recent dates, the remainder is zero in most
+ * zones.
  *
  * `::timestamp` converts in UTC, the zone of all sessions, and is faster than `at time zone`.
  */

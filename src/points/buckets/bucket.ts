@@ -25,9 +25,9 @@ export interface Buckets {
   /** Minimum number of points; a bucket with fewer points is a gap. Default: 1. */
   readonly minCount?: number;
   /**
-   * How the gaps of the period are filled. Gaps before the first bucket with points are filled only when the period has
-   * a start. Gaps after the last bucket with points are filled only when the period has an end. With the granularity
-   * `all`, no gap is filled.
+   * How the gaps of the period are filled. Gaps before the first bucket with enough points are filled only when the
+   * period has a start. Gaps after the last bucket with enough points are filled only when the period has an end. With
+   * the granularity `all`, no gap is filled.
    */
   readonly fill: Fill;
 }
@@ -37,8 +37,7 @@ export interface AggregateChunk {
   readonly variableId: number;
   readonly aggregate: AggregateFunction;
   /**
-   * First instant of each bucket, in microseconds. With the granularity `all` and no period start: the date of the
-   * first point.
+   * Start of each bucket, in microseconds. With the granularity `all` and no period start: the date of the first point.
    */
   readonly dates: Float64Array;
   /** Value of each bucket; NaN for a bucket without a value, for example the sample variance of a single point. */

@@ -8,7 +8,7 @@ import type { Bucket } from './bucket.ts';
 import type { BucketSteps } from './fill-rules.ts';
 
 export interface CivilBuckets extends BucketSteps {
-  /** Returns the first instant of the bucket that contains `instant`. */
+  /** Returns the start of the bucket that contains `instant`. */
   readonly startOf: (instant: Micros) => Micros;
 }
 
@@ -82,7 +82,7 @@ function addBuckets(bucket: 'day' | 'week' | 'month' | 'year', date: Micros, cou
 }
 
 /**
- * Returns a lower bound, in microseconds, for the time between consecutive bucket starts. The bound holds only when no
+ * Returns a lower bound, in microseconds, for the time between consecutive bucket starts. The bound may not hold when a
  * clock change lies between the starts.
  */
 export function shortestLength(bucket: Exclude<Bucket, 'all'>): Micros {

@@ -10,7 +10,7 @@ import { createFiller, type FilledBucket, type FillOptions } from './fill-rules.
 /** Maximum number of gaps filled for one variable. */
 export const MAX_FILLED = 5_000_000;
 
-/** Consecutive buckets of one variable, as two arrays of equal length. */
+/** Buckets of one variable in the order of the read, as two arrays of equal length. There can be gaps between them. */
 export interface BucketRun {
   readonly variableId: number;
   readonly starts: Float64Array;

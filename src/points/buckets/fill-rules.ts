@@ -44,7 +44,7 @@ export interface Filler {
    * the whole gap.
    */
   push(found: FoundBucket): Generator<FilledBucket>;
-  /** Yields buckets that fill the gap between the last bucket given to `push` and the end of the period. */
+  /** Yields the buckets that fill the gap after the last bucket that `push` yielded. */
   finish(): Generator<FilledBucket>;
 }
 

@@ -12,8 +12,8 @@ import type { FillOptions } from './fill-rules.ts';
 export interface Filling {
   readonly options: FillOptions;
   /**
-   * Returns the row limit of the SQL statement. The offset and limit of the page apply later, after `fillBuckets` has
-   * filled the gaps.
+   * Returns the limit of the SQL statement, in rows per variable. `fillBuckets` applies the offset and the limit of the
+   * page to the filled buckets.
    */
   readonly pageOf: (aggregate: AggregateFunction) => Pick<PointSelection, 'limit'>;
 }

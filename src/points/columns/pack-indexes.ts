@@ -20,8 +20,9 @@ const RESET_LIMITS = 'reset lock_timeout; reset statement_timeout';
 const FILLFACTOR = 90;
 
 /**
- * A rewritten chunk is packed when it has had no writes for this many seconds. A chunk counts as rewritten when
- * revisions since the last packing have replaced as many rows as the chunk has.
+ * A rewritten chunk is packed when it has had no writes for this many seconds. A chunk counts as rewritten when it had
+ * at least 10,000 changes since the last packing, and at least two changes per row of the chunk. Each inserted row and
+ * each deleted row is a change.
  */
 export const REWRITTEN_QUIET_SEC = 300;
 
@@ -95,13 +96,14 @@ export async function packIndexes(
 }
 
 /**
- * @returns false when a lock on the chunk was not available in time, for example because of an autovacuum. The chunk
- *   then stays due.
+ * @returns false when a lock was not available in time, for example because of an autovacuum or a long transaction. The
+ *   chunk then stays due. If rows were already moved, the moves count as writes: the chunk is due again after some time
+ *   without writes.
  */
 async function packChunk(connection: Connection, { chunkId, name, writeCount }: DueChunk): Promise<boolean> {
   await connection.query(LIMITS);
   try {
-    // Removes dead rows, so that the rebuilt indexes have no entries for these rows.
+    // Frees the space of dead rows, because `moveRows` requires a vacuumed chunk.
     await connection.query(`vacuum (truncate) ${name}`);
     const moved = await moveRows(connection, name);
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);

@@ -1,4 +1,4 @@
-/** Finds the write that stored a version. The variable and the VersionTimestamp identify the version. */
+/** Finds the write that stored a version. The variable and the VersionTimestamp of a version identify the write. */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
 import { type Positions, positionsOf } from './variable-runs-codec.ts';
@@ -16,7 +16,7 @@ export interface FoundWrite {
 }
 
 // The lower bound of `version_timestamp` limits the scan of the index. The bound loses no write, because the
-// VersionTimestamps of one write differ by less than 10 s.
+// VersionTimestamps of one row of `write_origin` differ by less than 10 s.
 export const FIND_WRITES = `
   select (extract(epoch from asked.at) * 1000000)::int8 as "atMicros", file_id as "fileId", operation_ids as "operationIds",
          reading_counts as "readingCounts", variables
@@ -33,8 +33,9 @@ interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
 }
 
 /**
- * Finds the writes that stored the given versions of one variable. A version belongs to the latest write that began at
- * or before its VersionTimestamp, because each write assigns later VersionTimestamps than the writes before.
+ * Finds the writes that stored the given versions of one variable. A version belongs to the latest write of the variable
+ * that began at or before its VersionTimestamp, because each write of a variable assigns later VersionTimestamps than the
+ * earlier writes of this variable.
  * @param versionTimestamps microseconds since 1970.
  * @returns a map from the VersionTimestamp of each version to its write. The map omits a version whose write has no
  *   record.

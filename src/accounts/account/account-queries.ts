@@ -18,7 +18,7 @@ import { AUDIT_ACTIONS, AUDIT_SCOPES, MAX_AUDIT_PAGE } from '../audit/audit.ts';
 import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, type AccountMember } from './account.ts';
 
 const maskNames = choicesParameter(
-  'Only the members named here are returned or changed. Letter case is ignored.',
+  '`GET` returns only the members named here. `PUT` changes only these members. Letter case is ignored.',
   ACCOUNT_MEMBERS,
 );
 
@@ -55,7 +55,7 @@ export const MY_ACCOUNTS_QUERY = declareQuery({
 
 export const PASSWORD_LINK_QUERY = declareQuery({
   returnUrl: textParameter(
-    'URL to which the change-password page returns the user; must be listed in the setting RETURN_URLS. Default: the first URL listed there.',
+    'URL to which the change-password page returns the user. It must be listed in the setting RETURN_URLS. Default: the first URL listed there. If RETURN_URLS is empty, the default is a page of the token issuer.',
   ),
 });
 

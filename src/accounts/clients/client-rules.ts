@@ -34,7 +34,10 @@ const ADDRESS_RULE = 'must be an http or https URL without a user name or fragme
 export function findClientProblem(registration: ClientRegistration): ClientProblem | undefined {
   const { clientId, scopes, grantTypes, redirectUris, logoutUris } = registration;
   if (!CLIENT_ID.test(clientId)) {
-    return { member: 'clientId', rule: `must be ASCII without spaces or colons, got ${JSON.stringify(clientId)}` };
+    return {
+      member: 'clientId',
+      rule: `must be ASCII without spaces, control characters or colons, got ${JSON.stringify(clientId)}`,
+    };
   }
   const scope = scopes.find((name) => !CLIENT_SCOPES.some((known) => known === name));
   if (scope !== undefined || scopes.length === 0) {

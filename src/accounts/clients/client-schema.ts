@@ -25,7 +25,9 @@ const shape = {
 
 /** The body `ClientWritten`, which describes a new client. */
 export const NEW_CLIENT = lenientObject({
-  clientId: nameSchema.meta({ description: 'ASCII without spaces or colons; cannot be changed later.' }),
+  clientId: nameSchema.meta({
+    description: 'ASCII without spaces, control characters or colons; cannot be changed later.',
+  }),
   isPublic: booleanSchema
     .nullish()
     .meta({ description: 'Whether the client is a program that cannot keep a secret, such as a web page.' }),

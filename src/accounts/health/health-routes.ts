@@ -8,7 +8,7 @@ import { readHealth } from './account-health.ts';
 
 export const HEALTH_QUERY = declareQuery({
   silentAfterHours: integerParameter(
-    'A variable can count as silent only when its newest point is older than this many hours; for data delivered once a day, use 24 or more.',
+    'A variable can count as silent only when its newest point is older than this many hours. For data delivered once a day, use at least 24 plus the age in hours of the newest point at delivery.',
     { min: 0, max: 8784, default: 24 },
   ),
 });

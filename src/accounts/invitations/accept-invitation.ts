@@ -50,7 +50,10 @@ export async function acceptInvitation(
 ): Promise<RegisterUserResult> {
   const invitation = await findOpenInvitation(transaction, token, 'for update');
   if (!invitation)
-    throw new DomainError('not_found', 'the invitation does not exist, was used or has expired; ask for a new one');
+    throw new DomainError(
+      'not_found',
+      'the invitation token is unknown, was used, has expired or was replaced by a newer email; use the newest email, or ask for a new invitation',
+    );
   const { accountId, email } = invitation;
   // Two invitations to one address that are accepted at the same time must create one user, not two.
   await transaction.query('select pg_advisory_xact_lock(hashtextextended(lower($1), $2))', [email, ADDRESS_LOCK_SEED]);

@@ -120,13 +120,13 @@ function viewOperations(): readonly Operation[] {
     },
     {
       ...{ ...ofViews, method: 'put', path: `${path}/:id`, operationId: 'updateView', summary: 'Change a view' },
-      description: 'Only managers and the owner of the view may change it.',
+      description: 'Only the owner of the view, a MANAGER or an ADMIN may change it.',
       body: written,
       answers: [answersJson('The view.', view)],
     },
     {
       ...{ ...ofViews, method: 'delete', path: `${path}/:id`, operationId: 'deleteView', summary: 'Delete a view' },
-      description: 'Only managers and the owner of the view may delete it.',
+      description: 'Only the owner of the view, a MANAGER or an ADMIN may delete it.',
       answers: [emptyAnswer('Deleted.')],
     },
   ];

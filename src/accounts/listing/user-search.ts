@@ -133,7 +133,7 @@ const SEARCH = {
   [KEY_NAME]: enumerationParameter('Kind of key in `BusinessKeys.Values`.', BUSINESS_KEY_NAME),
   'BusinessKeys.Values': textsParameter('Users with any of these keys.'),
   'Claims[0].ClaimType': claimParameter(
-    'Users with this claim. Give further claims as `Claims[1]…`; a user must have all of them.',
+    'Users with this claim in the listed account. `GET /account/users/visibleToMe` looks only at claims in the account of the caller. Give further claims as `Claims[1]…`; a user must have all of them.',
     MAX_TEXT,
   ),
   'Claims[0].ClaimValue': claimParameter(

@@ -101,5 +101,5 @@ export async function deleteView(database: Queryable, caller: Caller, id: string
 
 function assertMayChange(caller: Caller, { ownerUserId }: View): void {
   if (caller.role !== 'USER' || ownerUserId === caller.userId) return;
-  throw new DomainError('permission_denied', 'only the owner or a manager may change or delete a view');
+  throw new DomainError('permission_denied', 'only the owner, a MANAGER or an ADMIN may change or delete a view');
 }

@@ -33,9 +33,9 @@ interface WriteRow extends Omit<FoundWrite, 'positions' | 'operationIds'> {
 }
 
 /**
- * Finds the writes that stored the given versions of one variable. A version belongs to the latest write of the variable
- * that began at or before its VersionTimestamp, because each write of a variable assigns later VersionTimestamps than the
- * earlier writes of this variable.
+ * Finds the writes that stored the given versions of one variable. A version belongs to the variable's latest write
+ * that began at or before its VersionTimestamp, because each write of a variable assigns later VersionTimestamps than
+ * the writes of this variable before.
  * @param versionTimestamps microseconds since 1970.
  * @returns a map from the VersionTimestamp of each version to its write. The map omits a version whose write has no
  *   record.

@@ -1,6 +1,6 @@
 /**
- * Encodes which variable each reading of a write belongs to. A run stands for consecutive readings of one variable, as
- * two varints:
+ * Encodes which variable each reading of a write belongs to. A run stands for consecutive readings of one variable, or
+ * of excluded variables (`LEFT_OUT`), as two varints:
  * - the variable id minus the variable id of the previous run, zigzag encoded
  * - the number of readings
  */
@@ -79,7 +79,7 @@ function openRuns() {
   };
 }
 
-/** @returns the positions of a variable's readings, ascending; empty when the write has no readings of the variable. */
+/** @returns the positions of a variable's readings, ascending; empty when `runs` does not contain the variable. */
 export function positionsOf(runs: Uint8Array, variableId: number): readonly Positions[] {
   const found: Positions[] = [];
   let [offset, id, start] = [0, 0, 0];

@@ -10,8 +10,8 @@ import type { Micros, PointSelection } from '../point.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 const WAIT_MS = 30_000;
-// A read of an instant further in the future than this margin does not wait for writes. The margin covers differences
-// between clocks.
+// `awaitWritersOf` does not wait for writes when the instant is further in the future than this margin. The margin
+// covers differences between clocks.
 const FUTURE_MARGIN_MICROS = 60_000_000;
 const FIRST_PAUSE_MS = 2;
 const LAST_PAUSE_MS = 50;
@@ -47,10 +47,10 @@ export async function awaitWritersOf(
  * Waits for the end of every write of the account that began before or during the clock second that contains
  * `asOfMicros` (R-F5).
  * Ignores writes that begin during this call, because their VersionTimestamps are later than the start of the call.
- * @param queryable any connection except the reader's. The reader must open its snapshot after this call, because an
- *   earlier snapshot does not see the writes.
+ * @param queryable any connection, but not inside the reader's transaction. The reader must open its snapshot after
+ *   this call, because an earlier snapshot does not see the writes.
  * @throws {DomainError} dependency_unavailable when one of the writes stays open for longer than `waitMs`.
- * @throws the reason of `signal` when `signal` is aborted.
+ * @throws the reason of `signal` when the call must wait and `signal` is aborted.
  */
 export async function awaitWriters(
   queryable: Queryable,

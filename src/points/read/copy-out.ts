@@ -120,9 +120,9 @@ export class CopyOut extends Readable implements Submittable {
   }
 
   /**
-   * Passes over the rows from `start` up to the next message of another kind.
-   * @returns the offset of the end of these rows. If the last row continues in the next piece, returns the length of
-   * `piece`.
+   * Passes over the rows from `start` up to the next message of another kind, or up to an incomplete header.
+   * @returns the offset of the end of these rows. If the content of the last row continues in the next piece, returns
+   * the length of `piece`.
    */
   #passRows(piece: Buffer, start: number): number {
     const lastHead = piece.length - HEAD_BYTES;

@@ -1,7 +1,6 @@
 /**
  * Streams the rows of a statement by COPY TO … BINARY in blocks. At most one block and a full socket buffer are read
- * ahead, so a slow consumer puts back-pressure on the database. Rates measured on 1 million points, in million rows/s:
- * this function 2.2–2.6, a cursor that returns rows as text 0.6–0.7, COPY to /dev/null on the server 3.4.
+ * ahead, so a slow consumer puts back-pressure on the database. Measured rates: src/points/MEASUREMENTS.md.
  */
 import { destroyConnection } from '../../platform/database/connection-watch.ts';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -64,7 +63,7 @@ export async function* copyRows(
     hasEnded = true;
     throw error;
   } finally {
-    // When the consumer stops early, the statement is still running. Only breaking the connection ends the statement.
+    // When the consumer stops early, the statement may still be running. Breaking the connection ends the statement.
     if (!hasEnded) destroyConnection(transaction);
     giveBlock(block, layout);
   }

@@ -1,6 +1,6 @@
 /**
  * Finds the history cuts that concern a selection (R-F9). States of a variable before its history cut may lack
- * versions, because versions were deleted. The latest versions are always complete.
+ * versions, because versions were deleted.
  */
 import type { OpenedRows, Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
@@ -10,7 +10,7 @@ import { STREAM_FROM_INDEXES } from './select-of-variables.ts';
 import { horizonBefore } from './select-versions.ts';
 import { instantLiteral, integerArrayLiteral } from './sql-literal.ts';
 
-/** A variable, and the first instant from which the states of the variable are complete. */
+/** A variable, and the instant from which the states of the variable are complete. Earlier states may be incomplete. */
 export interface HistoryCut {
   readonly variableId: number;
   readonly historyFromMicros: Micros;

@@ -1,6 +1,6 @@
 /**
- * Sends a message over Redis pub/sub when points of variables have been committed. Redis may lose a message, so
- * subscribers also poll.
+ * Sends a message over Redis pub/sub when a write or a deletion of points has been committed. Redis may lose a message,
+ * so subscribers also poll.
  */
 import type { EventConsumer } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';
@@ -13,7 +13,10 @@ export interface PointNotificationOptions {
 }
 
 export interface PointPublisher {
-  /** A consumer for the outbox relay. It publishes the ids of the written variables after the relay has committed. */
+  /**
+   * A consumer for the outbox relay. It publishes the variable ids of `DataPointsWritten` events after the relay has
+   * committed.
+   */
   readonly consume: EventConsumer;
   close(): void;
 }
@@ -38,7 +41,7 @@ export function openPointPublisher(options: PointNotificationOptions): PointPubl
       const ids = new Set(written.flatMap(({ payload }) => payload.variables.map(idOf)));
       if (ids.size === 0) return undefined;
       return async () => {
-        // While Redis is unavailable, sends nothing and does not wait: subscribers also poll, so they find the points.
+        // While the connection is down, sends nothing and does not wait: subscribers also poll.
         if (redis.status !== 'ready') return;
         await redis.publish(channelOf(options), ids.size > MAX_IDS ? '' : [...ids].join());
       };
@@ -51,8 +54,8 @@ const idOf = ({ variableId }: { readonly variableId: number }): number => variab
 
 /**
  * Opens the subscriber.
- * @param onWritten called with the ids of the written variables; undefined when any variable may have been
- * written, for example after a reconnect.
+ * @param onWritten called with the ids of the variables whose points were written or deleted; undefined when any
+ * variable may have been written, for example after a reconnect.
  */
 export function openPointSubscriber(
   options: PointNotificationOptions,

@@ -1,7 +1,7 @@
 /**
  * Reads the versions that were committed after a follower's last read (R-J1), if they are still stored. Writers of a
- * variable take turns and assign increasing VersionTimestamps, so a follower only needs to know the last one it has
- * read.
+ * variable take turns and assign increasing VersionTimestamps, so a follower only needs to know the VersionTimestamp
+ * and the date of the last version that it has read.
  *
  * VersionTimestamps have no index. How `findChanges` finds the dates of a write depends on the write:
  * - A write that only appended: all dates after the last date that the follower knows.

@@ -30,7 +30,7 @@ import { scaleValues } from './scale-values.ts';
 import { groupsOf, selectOfVariables, streamFromIndexes, VARIABLE } from './select-of-variables.ts';
 import { ALL_COLUMNS, orderOf, pagingClause, selectVersions } from './select-versions.ts';
 
-// All columns of the stored row, because a statement that reads all columns needs no projection (see `selectVersions`).
+// All columns of the stored row.
 export const POINT_COLUMNS =
   'wanted.variable_id, wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
 export const POINT_LAYOUT: RowLayout = rowLayout([
@@ -106,6 +106,7 @@ async function* readChosen<Chunk>(
  * @param noteCuts receives the history cuts and rollups that concern the read (R-F9).
  * @throws the same errors as `readPoints`.
  * @throws {DomainError} dependency_unavailable when an open write does not end in time.
+ * @throws the errors of `source.borrow` and `streamInSnapshot`.
  * @throws the reason of `signal` when `signal` is aborted.
  */
 export function streamPoints(
@@ -118,7 +119,7 @@ export function streamPoints(
 }
 
 /**
- * Like `streamPoints`, but without VersionTimestamps and labels. The database needs two thirds of the time that it
+ * Like `streamPoints`, but without VersionTimestamps and labels. The database needs about 60 % of the time that it
  * needs for `streamPoints`.
  * @throws the same errors as `streamPoints`.
  */

@@ -41,7 +41,7 @@ export function rowLayout(widths: readonly number[]): RowLayout {
   return { rowBytes: end, offsets };
 }
 
-/** A block of whole rows. The next block reuses the buffer of this block. */
+/** A block of whole rows. The next block can reuse the buffer of this block. */
 export interface RowBlock {
   readonly view: DataView;
   readonly rowCount: number;

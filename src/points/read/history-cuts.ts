@@ -84,11 +84,23 @@ function conditionOf(selection: PointSelection): string | undefined {
 
 /**
  * Returns an SQL condition for a read with a horizon. For each date, such a read uses the state at the instant "date
- * minus horizon". The earliest of these instants is the one for the start of the period. The condition is true for a
- * variable whose history cut is later than this earliest instant. If the period has no start, the condition is true for
- * every variable that has a history cut.
+ * minus horizon". The condition is true for a variable whose history cut is later than the earliest of these instants.
+ * If the period has no start, the condition is true for every variable that has a history cut.
  */
 function afterHorizon(selection: PointSelection, fromMicros: Micros | undefined): string {
   if (fromMicros === undefined) return 'history_from is not null';
-  return `history_from > (select ${horizonBefore(selection)} from (select ${instantLiteral(fromMicros)} as date) asked)`;
+  const { toMicros } = selection;
+  const within = toMicros === undefined ? '' : `where date <= ${instantLiteral(toMicros)}`;
+  return `history_from > (select min(${horizonBefore(selection)}) from (${firstDates(instantLiteral(fromMicros))}) asked
+    ${within})`;
 }
+
+/**
+ * The dates of a period for which "date minus horizon" can be the earliest instant. This need not be the first date: on
+ * 28 and 29 March, a month before is 28 February. The instant can step back at midnight and after a change of the clock,
+ * which are at quarter hours of UTC.
+ */
+const firstDates = (from: string) => `
+    select ${from} as date
+    union all select generate_series(date_bin('15 minutes', ${from}, 'epoch') + interval '15 minutes',
+      ${from} + interval '1 day', interval '15 minutes')`;

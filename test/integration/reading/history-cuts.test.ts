@@ -67,6 +67,19 @@ describe('history: the header History-From of GET /data and POST /data', () => {
     expect(await read(`variableId=${cut}&asOf=${kept[0]}`)).toEqual({ historyFrom: null, values: [3] });
   });
 
+  test('a read with a horizon of a month gets the header if any of its dates needs a state from before the cut (R-F9)', async () => {
+    const variableId = await createVariable(manager, sourceId, { isVersioned: true });
+    await push(variableId, 1);
+    const cutAt = '2026-02-28T12:00:00Z';
+    await api.database.query('update series set history_from = $2 where variable_id = $1', [variableId, cutAt]);
+    const readFrom = async (rest: string) =>
+      (await read(`variableId=${variableId}&horizon=P1M&from=${rest}`)).historyFrom;
+    // A month before 28 March, 23:00, and a month before 29 March, 00:00, are on 28 February.
+    expect(await readFrom('2026-03-28T23:00:00Z')).toBe(item(variableId, cutAt));
+    expect(await readFrom('2026-03-28T23:00:00Z&to=2026-03-28T23:30:00Z')).toBeNull();
+    expect(await readFrom('2026-04-01T00:00:00Z')).toBeNull();
+  });
+
   test.each([
     'relativeVersion=last+day',
     'horizon=PT1H',

@@ -14,6 +14,7 @@ import type { Count, Distribution, Metrics } from '../platform/metrics/metrics.t
 import type { Progress } from '../platform/progress.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
+import { performDuePurges } from '../points/remove/attempt-purge.ts';
 import { purgeDeletedVariable } from '../points/remove/purge-points.ts';
 import { purgeRequestedVersions } from '../points/remove/purge-versions.ts';
 import { noteFailedBatch } from '../push/store/failed-batches.ts';
@@ -136,8 +137,12 @@ export function startIngester(services: IngesterServices): Ingester {
   const purge = async (): Promise<void> => {
     while (!isStopped && (await continueDeletion(database)));
     for (const purgeNext of [purgeDeletedVariable, purgeRequestedVersions]) {
-      let turn = await purgeNext(database);
-      while (!isStopped && turn) turn = await purgeNext(database, turn);
+      await performDuePurges(
+        database,
+        purgeNext,
+        () => isStopped,
+        ({ cause, variableId }) => log.error({ err: cause, variableId }, 'a purge failed; it will be tried again'),
+      );
     }
   };
   const worker = openWakeWorker(queue, settings.concurrency, drain, queueOptions);

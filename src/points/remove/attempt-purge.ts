@@ -21,6 +21,42 @@ interface Taken extends PurgeTurn {
   readonly variableId: number;
 }
 
+/** Error of a purge that was postponed. `cause` is the error of its step. */
+export class PurgeFailure extends Error {
+  /** The value of `last` for the next call of `attemptPurge`. */
+  readonly turn: PurgeTurn;
+  readonly variableId: number;
+
+  constructor({ accountId, variableId }: Taken, cause: unknown) {
+    super(`the purge of variable ${variableId} failed: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    this.turn = { accountId };
+    this.variableId = variableId;
+  }
+}
+
+type PurgeNext = (database: Database, last?: PurgeTurn) => Promise<PurgeTurn | undefined>;
+
+/**
+ * Performs the due purges of a queue, one step at a time, until none is due or `isStopped` returns true. After a failed
+ * purge, continues with the next account.
+ * @throws any error other than a PurgeFailure.
+ */
+export async function performDuePurges(
+  database: Database,
+  purgeNext: PurgeNext,
+  isStopped: () => boolean,
+  noteFailure: (failure: PurgeFailure) => void,
+): Promise<void> {
+  let turn: PurgeTurn | undefined;
+  do {
+    turn = await purgeNext(database, turn).catch((error: unknown) => {
+      if (!(error instanceof PurgeFailure)) throw error;
+      noteFailure(error);
+      return error.turn;
+    });
+  } while (turn && !isStopped());
+}
+
 /**
  * @returns the statement that selects and locks one due purge: the earliest due purge of the next account. The next
  * account is the account with the smallest id above $1 that has a due purge. Purges that are locked are skipped.
@@ -42,8 +78,8 @@ const postpone = (table: PurgeTable) => `
  * Runs one step of the next due purge in a transaction.
  * @param last result of the previous call; when undefined, the search starts from the first account.
  * @param work runs the step; returns true when the purge is complete.
- * @returns the value of `last` for the next call; undefined when no purge is due.
- * @throws the error of `work`; the purge is then postponed.
+ * @returns the value of `last` for the next call; undefined when no unlocked purge is due.
+ * @throws {PurgeFailure} when a step fails; its purge is then postponed.
  */
 export async function attemptPurge(
   database: Database,
@@ -60,8 +96,10 @@ export async function attemptPurge(
   try {
     await withTransaction(database, attempt, { statementTimeoutMs: PURGE_TIMEOUT_MS });
   } catch (error) {
-    if (taken) await database.query(postpone(table), [taken.variableId]);
-    throw error;
+    const failed = taken as Taken | undefined;
+    if (!failed) throw error;
+    await database.query(postpone(table), [failed.variableId]);
+    throw new PurgeFailure(failed, error);
   }
   return taken;
 }

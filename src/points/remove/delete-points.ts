@@ -27,7 +27,7 @@ const RANGES = `
 
 /**
  * @returns the statement that counts, for each variable, the dates of a period in one chunk (R-G5).
- * @param target quoted name of the chunk.
+ * @param target `Chunk.target` of the chunk.
  */
 export const countDates = (target: string) => `${RANGES} from ${target} where ${IN_REMOVAL} group by variable_id`;
 
@@ -64,8 +64,9 @@ export const DELETE_ROLLUPS = `
                    returning variable_id, first_date, last_date, point_count)
   ${ROLLUP_RANGES} from removed group by variable_id`;
 
-// Lowers the high-water mark when the last date is removed. Resets the columns about versions, rollups and the history
-// cut when every date is removed. Keeps the last VersionTimestamp, because new VersionTimestamps must follow it (R-F1).
+// Lowers the high-water mark when the period contains the mark. When the period also has no start, resets the columns
+// about versions and the history cut, and `raw_from`. Keeps the last VersionTimestamp, because new VersionTimestamps
+// must follow it (R-F1).
 const SAVE_REMOVAL = `
   update series
   set purge_count = purge_count + 1,
@@ -83,8 +84,8 @@ const SAVE_REMOVAL = `
 /**
  * Deletes all versions of all dates of a period (R-G5). The caller must announce the returned ranges in the same
  * transaction.
- * @returns the removed range of each variable that had points or rollups in the period, sorted by variable id; `count`
- * is the number of removed dates.
+ * @returns the removed range of each variable that had points in the period or rollups that begin in the period, sorted
+ * by variable id; `count` is the number of removed dates.
  */
 export async function deletePoints(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
   await lock(transaction, removal);

@@ -1,11 +1,17 @@
-/** Removes the points of deleted variables in the background (R-C7). Each transaction purges only some chunks. */
+/**
+ * Removes the points of deleted variables in the background (R-C7). Each transaction purges at most 32 chunks of each
+ * table.
+ */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { holdGate } from '../columns/hold-gate.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';
 import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 
-/** One transaction purges at most this many chunks of each table. The limit bounds the number of locks. */
+/**
+ * One transaction purges at most this many chunks of each table. If none of these chunks is compressed, the limit
+ * bounds the number of locks.
+ */
 const CHUNKS_AT_ONCE = 32;
 
 const FIND_PROGRESS = `
@@ -18,14 +24,14 @@ const removeFrom = (target: string) =>
 /**
  * Purges up to 32 chunks of each table for the next deleted variable (R-C7).
  * @param last result of the previous call; undefined to start from the first account.
- * @returns the value of `last` for the next call; undefined when no purge is due.
- * @throws the error of a failed purge; a later call retries the purge.
+ * @returns the value of `last` for the next call; undefined when no unlocked purge is due.
+ * @throws {PurgeFailure} when the purge fails; a later call retries it.
  */
 export function purgeDeletedVariable(database: Database, last?: PurgeTurn): Promise<PurgeTurn | undefined> {
   return attemptPurge(database, 'point_purge', last, async (transaction, variableId) => {
     await holdGate(transaction);
-    // Waits for writers that already run: each of them has inserted or locked the row of `series`. Later writers wait
-    // for the commit, and then do not find the variable.
+    // Waits for writers that already run: each of them has inserted or locked the row of `series`. Later writers do not
+    // find the variable.
     await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);
     await transaction.query('delete from series where variable_id = $1', [variableId]);
     await transaction.query('delete from point_rewrite where variable_id = $1', [variableId]);

@@ -1,7 +1,8 @@
 /**
  * Reduces the stored versions of each variable to its current limit (R-F7). A write applies the limit to the dates that
- * it writes; this purge applies a lowered limit to all other dates, on request and in the background. When a variable
- * is no longer versioned, the versions of each date stay until the next write at that date (R-C6).
+ * it writes; this purge applies a lowered limit to all other dates, on request. The purge of one variable runs in the
+ * request; the purge of an account runs in the background. When a variable is no longer versioned, the versions of each
+ * date stay until the next write at that date (R-C6).
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -17,8 +18,8 @@ import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 // counts as the newest of its kind (tagged or untagged).
 /**
  * @returns the statement that deletes the surplus versions of a variable from one chunk of history. The statement
- *   returns the number of deleted versions, and the instant from which as-of reads of the chunk are complete (R-F9).
- * @param target quoted name of the chunk.
+ *   returns the number of deleted versions, and the instant from which no state contains a deleted version (R-F9).
+ * @param target `Chunk.target` of the chunk.
  */
 export const cutVersions = (target: string) => `
   with surplus as materialized (
@@ -76,7 +77,7 @@ export async function purgeVersions(
 
 interface CutOfChunk {
   readonly removed: number;
-  /** As-of reads of the chunk are complete from this instant on; null when no version was deleted. */
+  /** From this instant on, no state contains a deleted version; null when no version was deleted. */
   readonly historyFromMicros: Micros | null;
 }
 
@@ -120,7 +121,7 @@ export async function requestVersionPurge(
  * Deletes the surplus versions of the next queued variable in one transaction (R-F7).
  * @param last result of the previous call; undefined to start from the first account.
  * @returns the value of `last` for the next call; undefined when no variable is due.
- * @throws the error of a failed purge; a later call retries the purge.
+ * @throws {PurgeFailure} when the purge fails; a later call retries it.
  */
 export function purgeRequestedVersions(database: Database, last?: PurgeTurn): Promise<PurgeTurn | undefined> {
   return attemptPurge(database, 'version_purge', last, async (transaction, variableId) => {

@@ -1,6 +1,12 @@
 /** Tests the queues of two background purges: of deleted variables, and of stored versions (R-C7, R-F7, R-A14). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { attemptPurge, type PurgeTurn, takeFrom } from '../../../../src/points/remove/attempt-purge.ts';
+import {
+  attemptPurge,
+  type PurgeFailure,
+  type PurgeTurn,
+  performDuePurges,
+  takeFrom,
+} from '../../../../src/points/remove/attempt-purge.ts';
 import { purgeDeletedVariable } from '../../../../src/points/remove/purge-points.ts';
 import { purgeRequestedVersions } from '../../../../src/points/remove/purge-versions.ts';
 import { openPointStore, type PointStore } from '../../../support/fixtures/point-store.ts';
@@ -33,6 +39,31 @@ describe.each(['point_purge', 'version_purge'] as const)('background purges: the
     let turn: PurgeTurn | undefined = await PURGES[table](store.database);
     for (; turn; turn = await PURGES[table](store.database, turn)) accounts.push(turn.accountId);
     expect(accounts).toEqual([7, 8, 9, 7, 9, 7, 7]);
+  });
+
+  it('failing purges of one account do not keep the purges of other accounts waiting (R-A14)', async () => {
+    for (const [accountId, firstId] of [
+      [7, 7000],
+      [8, 8000],
+    ] as const)
+      await request(table, accountId, firstId, 2);
+    const purged: number[] = [];
+    const failures: PurgeFailure[] = [];
+    const work = async (_transaction: unknown, variableId: number) => {
+      if (variableId < 8000) throw new Error('broken');
+      return purged.push(variableId) > 0;
+    };
+    await performDuePurges(
+      store.database,
+      (database, last) => attemptPurge(database, table, last, work),
+      () => false,
+      (failure) => failures.push(failure),
+    );
+    expect(purged).toEqual([8000, 8001]);
+    expect(failures.map(({ variableId, message }) => [variableId, message])).toEqual([
+      [7000, 'the purge of variable 7000 failed: broken'],
+      [7001, 'the purge of variable 7001 failed: broken'],
+    ]);
   });
 
   it('the purges of one account run in the order of the requests', async () => {

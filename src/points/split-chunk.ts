@@ -2,8 +2,8 @@
 import { type Labels, NO_ID } from './dictionary.ts';
 import type { PointChunk } from './point.ts';
 
-// Maximum number of bytes of the distinct labels in a message. The other columns take less than 2 MiB, so the message
-// stays below 4 MiB, the default limit of clients.
+// Maximum number of bytes of the distinct labels in a message with several points. The other columns take less than
+// 2 MiB, so such a message stays below 4 MiB, the default limit of clients.
 const MAX_TEXT_BYTES = 2 << 20;
 
 /**

@@ -22,7 +22,7 @@ export function scaleValues(scaled: ScaledValues, scale: LinearScale): void {
 
 /**
  * Returns the aggregate function that the database must apply to the stored values. `scaleAggregates` then scales its
- * result. A negative factor swaps min and max (R-C8).
+ * result. A negative factor or divisor swaps min and max (R-C8).
  */
 export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScale | undefined): AggregateFunction {
   if (scale === undefined || scale.factor / scale.divisor >= 0) return aggregate;

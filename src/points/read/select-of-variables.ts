@@ -1,7 +1,7 @@
 /**
  * Builds one statement for many variables. PostgreSQL plans the statement once, and scans the index separately for each
  * variable. Measured on 14 chunks: reading the last points of 1,000 variables takes 415 ms with 1,000 statements, and
- * 20 ms with one.
+ * 15 ms with one.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { integerArrayLiteral } from './sql-literal.ts';
@@ -45,8 +45,8 @@ export const STREAM_FROM_INDEXES: readonly string[] = [
   .concat('set local max_parallel_workers_per_gather = 0');
 
 /**
- * Keeps the planner from using sorts, sequential scans, bitmap scans and parallel workers in this transaction, as
- * `selectOfVariables` requires.
+ * Makes the planner avoid sorts, sequential scans and bitmap scans in this transaction, as `selectOfVariables`
+ * requires. Switches off parallel workers.
  */
 export async function streamFromIndexes(transaction: Transaction): Promise<void> {
   await transaction.query(STREAM_FROM_INDEXES.join('; '));

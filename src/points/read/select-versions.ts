@@ -1,6 +1,6 @@
 /**
  * Builds the SQL that selects points of one variable (R-F5, R-G2). The indexes must supply the rows in the requested
- * order, because a sort would grow with the period. Each kind of selection reads these rows:
+ * order, because a sort would grow with the period. Each kind of selection returns these rows:
  *
  *   latest            the matching rows of `point`
  *   every version     the matching rows of `point` and history (`point_version`), merged by date and VersionTimestamp

@@ -1,5 +1,6 @@
 /**
- * SQL literals for statements that take no parameters (COPY). Invalid numbers are refused; the driver quotes texts.
+ * SQL literals, mainly for statements that take no parameters, such as COPY. Invalid numbers are refused; the driver
+ * quotes texts.
  */
 import pg from 'pg';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';

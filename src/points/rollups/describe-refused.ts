@@ -8,7 +8,7 @@ export type RefusedTuples = ReadonlyMap<number, readonly number[]>;
 /**
  * @param tuples a batch.
  * @param offsets byte offsets of the refused tuples in the batch.
- * @returns one message per variable, with the number and the dates of its refused points.
+ * @returns one message per variable, with the number, the first date and the last date of its refused points.
  */
 export function describeRefused(tuples: Buffer, offsets: readonly number[]): readonly string[] {
   const byVariable = new Map<number, { count: number; from: number; to: number }>();

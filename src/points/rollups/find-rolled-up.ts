@@ -1,13 +1,13 @@
 /**
  * Finds, among the variables of a read, those whose early points have been rolled up (retention). For dates before
- * `rawFromMicros`, a read of points returns only the points that are still stored. A read of aggregates also includes
- * the rollups, unless it selects points by VersionTag or tags or asks for every version.
+ * `rawFromMicros`, a read of points returns only the points that are still stored. A read of aggregates can also
+ * include rollups (`withRollups`), but not when it selects points by VersionTag or tags or asks for every version.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../point.ts';
 import { instantLiteral, integerArrayLiteral } from '../read/sql-literal.ts';
 
-/** A variable, and the first instant from which all its raw points are still stored. */
+/** A variable, and an instant. All points of the variable that have been rolled up are before the instant. */
 export interface RawBoundary {
   readonly variableId: number;
   readonly rawFromMicros: Micros;

@@ -1,8 +1,8 @@
 /**
  * Aggregates the points of a variable by civil hours or days into `point_rollup`, and deletes the points and their
  * history. A step runs in the caller's transaction, so a killed process loses nothing. An aggregate over whole rollups
- * equals the aggregate over the deleted points (`select-rollups`). As-of reads before the newest VersionTimestamp of
- * the deleted points become incomplete (R-F9).
+ * equals, up to rounding, the aggregate over the deleted points (`select-rollups`). As-of reads before the newest
+ * VersionTimestamp of the deleted points become incomplete (R-F9).
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Bucket } from '../buckets/bucket.ts';

@@ -1,7 +1,7 @@
 /**
- * Bounds of the hypertables' chunks. The writer runs its statements chunk by chunk. Chunks from 1989 to 2049 are 91
- * days long; earlier and later chunks are about twenty years long. So all valid dates fit into 263 chunks, which are
- * few enough for other queries to stay fast.
+ * Bounds of the hypertables' chunks. The writer moves and deletes stored rows chunk by chunk. Chunks from 1989 to 2049
+ * are 91 days long; earlier and later chunks are about twenty years long. So all valid dates fit into 263 chunks, which
+ * are few enough for other queries to stay fast.
  */
 import type { Micros } from '../point.ts';
 

@@ -14,7 +14,10 @@ export interface Chunk {
   readonly table: PointTable;
   /** Quoted name of the chunk's own table. */
   readonly name: string;
-  /** Quoted name of the table that statements use: the hypertable if the chunk is compressed, else `name`. */
+  /**
+   * Quoted name of the table that statements read or delete from: the hypertable if the chunk is compressed, else
+   * `name`. For inserts, see `insertTargetOf`.
+   */
   readonly target: string;
   /**
    * True when compression is enabled for the hypertable of the chunk. The chunk may then be compressed at any time,
@@ -62,7 +65,7 @@ export async function findChunks(transaction: Transaction, span = ALL_DATES): Pr
 
 /**
  * @returns the chunks of `table` that overlap the span of `chunkNumber`, clipped to the span. There is more than one
- *   only if the chunk length was changed.
+ *   only if a chunk was created with another length.
  */
 export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumber: number): readonly Chunk[] {
   const { fromMicros: from, toMicros: to } = spanOf(chunkNumber);
@@ -78,8 +81,8 @@ export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumbe
 /**
  * @param chunks chunks that `openChunks` has returned.
  * @returns the table into which rows of a span are inserted. If an open chunk covers the whole span, this is the
- * chunk's own table, because inserting into it is up to a fifth faster than inserting through the hypertable. Otherwise
- * it is the hypertable.
+ * chunk's own table, because inserting into it is faster than inserting through the hypertable. Otherwise it is the
+ * hypertable.
  */
 export function insertTargetOf(chunks: readonly Chunk[], table: PointTable, { fromMicros, toMicros }: Span): string {
   const holding = chunks.find((chunk) => {

@@ -1,8 +1,8 @@
 /**
  * Prepares compressed chunks (Community edition) so that a writer can insert rows directly into the chunk's own table.
  * An insert through the hypertable is more than four times slower (measured 2026-11), because TimescaleDB searches the
- * compressed batches for rows that the new rows replace. A direct insert skips this search, so the writer must first
- * delete the rows that it replaces.
+ * compressed batches for rows with the same key. A direct insert skips this search, so the writer must first delete the
+ * rows that it replaces.
  *
  * Reads ignore the rows in the chunk's own table until TimescaleDB has marked the chunk as partial. An insert through
  * the hypertable sets this mark. So the preparation inserts a row through the hypertable, and deletes the row.
@@ -34,8 +34,8 @@ export async function openChunks(
 
 /**
  * Marks chunks as partial. Other writers that set the same mark wait until this transaction ends. To keep the wait
- * short, a long write sets the mark in a short transaction on another connection. If that fails, the write sets the mark
- * in its own transaction.
+ * short, a long write sets the mark on another connection, where each statement commits at once. If that fails, the
+ * write sets the mark in its own transaction.
  */
 async function markPartial(transaction: Transaction, chunks: readonly Chunk[], isShort: boolean): Promise<void> {
   const mark = async (client: Queryable): Promise<void> => {

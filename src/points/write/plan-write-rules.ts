@@ -41,8 +41,8 @@ export interface WritePlan {
   readonly written: readonly WrittenSeries[];
 }
 
-// Maximum `versionBound`, so that the bound fits into its column. This maximum changes no result: the bound is compared
-// only with version limits, which are far lower.
+// Maximum `versionBound` after a write that adds versions, so that the bound fits into its column. This maximum changes
+// no result: the bound is compared only with version limits, which are far lower.
 const MAX_VERSION_BOUND = 1_000_000;
 
 /** The variables and chunks of a write. */
@@ -74,7 +74,8 @@ export function targetsOf(batches: readonly Buffer[]): WriteTargets {
 /**
  * Plans a write by the rules of §9.2 (R-F1 to R-F4).
  *
- * @param batches COPY tuples in the order in which they take effect; their VersionTimestamps are set in place.
+ * @param batches COPY tuples in the order in which they take effect. Their VersionTimestamps are set in place. The
+ *   VersionTags of variables that are not versioned are cleared in place.
  * @param series by variable id: what the plan must know about each variable. The caller has locked these variables.
  *   Rows of other variables are dropped.
  * @param now lowest VersionTimestamp that the write may assign, in microseconds since 1970.

@@ -7,7 +7,7 @@ import type { Log } from '../../platform/log.ts';
 
 export interface Waker {
   wake(accountId: number): void;
-  /** Resolves when all wake-ups requested so far are sent. */
+  /** Resolves when all wake-ups requested so far were sent or failed. */
   close(): Promise<void>;
 }
 

@@ -16,7 +16,10 @@ import type { PushContents } from './push-element.ts';
 export interface EncodeInput {
   /** The variable id of each element; 0 for an element without a variable, whose readings are left out. */
   readonly variableIds: readonly number[];
-  /** The IANA zone of each element. The zone applies to the dates of the element that have no offset. */
+  /**
+   * The IANA zone of each element that has a variable. The zone applies to the dates of the element that have no
+   * offset.
+   */
   readonly timeZoneIds: readonly string[];
   /** For each element, the number by which its readings are divided (R-C6). */
   readonly dividers: readonly number[];
@@ -39,8 +42,8 @@ export interface EncodedPush {
   /** Distinct zones that were applied to dates without an offset (R-A11); at most 20 zones. */
   readonly timeZones: readonly string[];
   /**
-   * The earliest date of each variable, in microseconds, by variable id. The whole map is undefined when any variable
-   * has several VersionTags at one date.
+   * The earliest date of each variable, in microseconds, by variable id. The whole map is undefined when `tuples` has
+   * several readings of one variable at one date.
    */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
   readonly hasVersionTags: boolean;

@@ -119,7 +119,7 @@ class PushReader {
     return { target, given: this.readLabels(element, path) };
   }
 
-  /** Reads the VersionTag and tags of an element or a reading. */
+  /** Reads the VersionTag and tags of an element. */
   readLabels(object: Members, path: string): GivenLabels {
     return this.#readLabels(member(object, 'version'), member(object, 'tags'), path);
   }
@@ -196,7 +196,7 @@ class PushReader {
   /**
    * Writes the date and the value of a reading into the columns. Builds the path of the date or the value only to
    * report a problem with it, because most readings are valid.
-   * @returns the reading's own labels; undefined if it has none.
+   * @returns the reading's own labels; undefined if `version` and `tags` are both absent or null.
    */
   readReading(reading: unknown, path: string, index: number): GivenLabels | undefined {
     if (!isObject(reading)) {
@@ -252,8 +252,9 @@ function hasOtherNames(reading: Members): boolean {
 }
 
 /**
- * Finds a member by name, ignoring case; null counts as absent. A member with the exact name wins. Without one, the
- * last member whose name differs only in case wins, just as JSON.parse keeps the last of several members with one name.
+ * Finds a member by name, ignoring case. A member with the exact name wins. Without one, the last member whose name
+ * differs only in case wins, just as JSON.parse keeps the last of several members with one name.
+ * @returns the value of the member that wins; undefined if its value is null or if there is no such member.
  */
 export function member(object: Members, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name] ?? undefined;

@@ -12,8 +12,8 @@ import { findChunks, type PointTable } from './find-chunks.ts';
 const CONNECTION_TIMEOUT_MS = 2000;
 const LOCK_TIMEOUT_MS = 2000;
 
-// Sets the length of new chunks. Runs before the insert, and again after the insert to restore the former length. The
-// insert and both changes are in one transaction, so other sessions never see the changed length.
+// Sets the length of new chunks. For a long chunk, runs before the insert, and again after the insert to set the length
+// of short chunks. The insert and both changes are in one transaction, so other sessions never see the changed length.
 const SET_LENGTH = `select set_chunk_time_interval($1::regclass, $2::int8 * interval '1 microsecond')`;
 
 // Inserts a row of variable 0, which does not exist, so that TimescaleDB creates the chunk; the chunk remains after the

@@ -62,7 +62,7 @@ const widenCut = (target: StatementTarget) => `
 
 // Finds surplus versions in history: at each date, the oldest versions in excess of the variable's version limit.
 // Versions with a VersionTag and versions without one are counted separately. The version in `point` counts, too
-// (R-F3). Without `materialized`, PostgreSQL would count the versions again for every stored row.
+// (R-F3).
 const surplus = (target: StatementTarget) => `
   with surplus as materialized (
     select dates.variable_id, version.date, version.version_timestamp, version.newer_timestamp
@@ -80,8 +80,8 @@ const surplus = (target: StatementTarget) => `
   )`;
 
 // Deletes surplus versions. For each variable with deleted versions, returns the latest instant at which one of them
-// was superseded. The history of the variable is complete from this instant on (R-F9). The instant is null if the
-// current write itself superseded a deleted version.
+// was superseded. Before this instant, states of the variable may lack versions (R-F9). The instant is null if the row
+// in `point` superseded a deleted version.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date
@@ -114,20 +114,19 @@ interface RangeStep {
    * of the rows to delete. When there is no row to delete, `statement` is not executed.
    */
   readonly spanStatement?: (target: StatementTarget) => string;
-  /** True when the statement removes rows that past states of the variable need (R-F9). */
+  /** True: if the statement deletes any row, all its variables are added to `HistoryCuts` (R-F9). */
   readonly isCut?: true;
 }
 
 /**
- * For each variable of which a write removed versions: an instant before which past states of the variable may lack
- * versions (R-F9). Infinity: all states from before the write may lack versions.
+ * By variable id: an instant before which past states of the variable may lack versions because of the write (R-F9).
+ * Infinity: all states from before the write may lack versions.
  */
 export type HistoryCuts = Map<number, Micros>;
 
 /** For each set in `ChunkRanges`: the statements that handle its ranges, in the order in which they are executed. */
 export const RANGE_STEPS: Readonly<Record<keyof ChunkRanges, readonly RangeStep[]>> = {
-  // If the statement deletes any row, all its variables are added to `HistoryCuts`, even those that lost no row. Finding
-  // out which of them lost rows would need a second search.
+  // If the statement deletes any row, all its variables are added to `HistoryCuts`, even those that lost no row.
   overwritten: [{ table: 'point', statement: removeRanges, isCut: true }],
   exposed: [
     { table: 'point', statement: widenCut },
@@ -147,8 +146,8 @@ const NESTED_LOOPS_ONLY =
 const DEFAULT_JOINS = NESTED_LOOPS_ONLY.replaceAll('= off', '= default');
 
 /**
- * Executes `work` while the planner joins only by nested loops over index scans. Other joins cannot use the date range
- * of a dates.
+ * Executes `work` while the planner joins only by nested loops over index scans. Other joins cannot search an
+ * index by the dates of a date range.
  */
 export async function withNestedLoops<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
   await transaction.query(NESTED_LOOPS_ONLY);
@@ -160,9 +159,9 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
 /**
  * Deletes the stored rows that a write overwrites, and moves superseded rows to history (§9.2, R-F2, R-F4).
  *
- * @param chunks by chunk number, the date ranges that the write contains (date-ranges-rules.ts).
+ * @param chunks `WritePlan.chunks`.
  * @param stored all stored chunks that can hold rows with these dates.
- * @param cuts the map that receives the variables whose earlier states become incomplete (R-F9).
+ * @param cuts the map that receives the variables whose earlier states may become incomplete (R-F9).
  */
 export async function supersedeStored(
   transaction: Transaction,
@@ -179,8 +178,8 @@ export async function supersedeStored(
 /**
  * Deletes the oldest versions in excess of the variable's version limit, for each date in a chunk's set `limited`
  * (R-F3). Call this function after the new rows of the write are inserted.
- * @param chunks by chunk number, the date ranges that the write contains (date-ranges-rules.ts).
- * @param cuts the map that receives the variables whose earlier states become incomplete (R-F9).
+ * @param chunks `WritePlan.chunks`.
+ * @param cuts the map that receives the variables whose earlier states may become incomplete (R-F9).
  */
 export async function limitVersions(
   transaction: Transaction,
@@ -235,8 +234,8 @@ async function executeStep(
 interface Cut {
   readonly variableId: number;
   /**
-   * From this instant on, states of the variable have all their versions. Null: only states since this write have all
-   * their versions.
+   * Before this instant, states of the variable may lack versions. Null: all states from before this write may lack
+   * versions.
    */
   readonly historyFromMicros: Micros | null;
 }

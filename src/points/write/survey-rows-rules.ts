@@ -1,6 +1,6 @@
 /**
- * First pass over the rows of a write: summarizes the rows of each variable, sets the VersionTimestamps of the rows,
- * and clears the VersionTags of variables that are not versioned.
+ * First pass of `planWrite` over the rows: summarizes the rows of each variable, sets the VersionTimestamps of the
+ * rows, and clears the VersionTags of variables that are not versioned.
  */
 
 import {
@@ -13,14 +13,14 @@ import {
 } from '../copy-codec.ts';
 import type { Micros } from '../point.ts';
 
-/** A variable that the writer has locked: its settings, and what past writes recorded about its points. */
+/** A locked variable: its settings, and its write state (table `series`). */
 export interface Series {
   readonly variableId: number;
   readonly accountId: number;
   readonly isVersioned: boolean;
   /** Maximum number of tagged and of untagged versions per date, counted separately (R-F3). */
   readonly versionLimit: number;
-  /** High-water mark: no stored date is later; -Infinity when no point is stored. */
+  /** High-water mark: no stored date is later. -Infinity: no point is stored. */
   readonly maxDateMicros: Micros;
   /** Greatest assigned VersionTimestamp; -Infinity when none was assigned. */
   readonly lastVersionTimestamp: Micros;
@@ -30,10 +30,7 @@ export interface Series {
   readonly lastVersionTagId: number;
   /** Each date has at most this number of tagged versions, and at most this number of untagged versions. */
   readonly versionBound: number;
-  /**
-   * True when an earlier write, version purge or rollup removed versions, so that some past states are incomplete
-   * (R-F9).
-   */
+  /** True when some past states may be incomplete (R-F9): `series.history_from` is not null. */
   readonly isHistoryCut: boolean;
   /**
    * Every date that is rolled up is before this instant. A date before this instant need not be rolled up (see
@@ -46,8 +43,8 @@ export interface Series {
 export interface VariableSurvey {
   readonly series: Series;
   /**
-   * VersionTimestamp of the first row at each date. `settleRows` adds one microsecond for each further row at the same
-   * date.
+   * VersionTimestamp of the first row kept at each date. `settleRows` adds one microsecond for each further row kept at
+   * the same date.
    */
   readonly versionTimestamp: Micros;
   readonly stamp: VersionStamp;

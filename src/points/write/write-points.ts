@@ -20,7 +20,7 @@ import { recordRewrites } from './record-rewrites.ts';
 import { type HistoryCuts, limitVersions, supersedeStored } from './supersede-stored.ts';
 
 export interface WriteResult {
-  /** Written range of each variable that still exists. Rows of variables that no longer exist are not written. */
+  /** Range of each written variable. Rows of variables that no longer exist are not written. */
   readonly ranges: readonly WrittenRange[];
   /** Tuples that were not written, because their dates are rolled up. */
   readonly refused: RefusedTuples;
@@ -33,8 +33,8 @@ export interface WriteResult {
   readonly stamps: readonly WriteStamp[];
 }
 
-// An append of at least this many rows first looks up the chunk of its dates, which takes 1 ms. It then inserts into
-// the chunk's own table, which is up to a fifth faster than through the hypertable.
+// An append of at least this many rows first looks up the chunks of its dates, which takes 1 ms. If one chunk contains
+// all dates, the append inserts into the chunk's own table, which is up to a fifth faster than through the hypertable.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
 /**
@@ -49,13 +49,14 @@ const MAX_SHORT_ROWS = 2000;
  * Writes encoded readings by the rules of §9.2. The rows of a variable take effect in the order of `batches`. A row
  * with a VersionTag replaces the earlier row of the variable that has the same date and VersionTag (R-F2).
  *
- * @param batches COPY tuples (`encodeTuples`); their VersionTimestamps are set in place.
+ * @param batches COPY tuples (`encodeTuples`). The write changes the tuples in place: it sets the VersionTimestamps and
+ * clears the VersionTags of variables without versioning.
  * @returns the result of the write, whose `ranges` the caller must announce in the same transaction (`announcePoints`).
  */
 export async function writePoints(transaction: Transaction, batches: readonly Buffer[]): Promise<WriteResult> {
   const { variableIds, chunkNumbers } = targetsOf(batches);
-  // Prepares chunks before locking the series. Dates that are decades apart need many new chunks; creating the chunks
-  // later would prolong the locks.
+  // Prepares chunks before locking the series. Dates that are spread over decades can need many new chunks; creating
+  // the chunks later would prolong the locks.
   await prepareChunks(transaction, 'point', chunkNumbers);
   const series = await lockSeries(transaction, variableIds);
   const { accepted, refused } = await refuseRolledUp(transaction, batches, series);
@@ -99,8 +100,8 @@ async function takeChunks(transaction: Transaction, plan: WritePlan, span: Span)
 }
 
 /**
- * Inserts the written rows that become current versions: chunk by chunk if any chunk is compressed, otherwise in one
- * statement.
+ * Inserts the written rows that become current versions: chunk by chunk if any chunk in `stored` is compressed,
+ * otherwise in one statement.
  */
 async function copyCurrent(
   transaction: Transaction,
@@ -147,7 +148,7 @@ function countTuples(batches: readonly Buffer[]): number {
   return batches.reduce((bytes, tuples) => bytes + tuples.length, 0) / TUPLE_BYTES;
 }
 
-/** Returns the numbers of the history chunks that receive superseded rows. */
+/** Returns the numbers of the history chunks that can receive superseded rows. */
 function historyChunks({ chunks }: WritePlan): readonly number[] {
   return [...chunks].flatMap(([chunk, { superseded }]) => (superseded.variableIds.length > 0 ? [chunk] : []));
 }

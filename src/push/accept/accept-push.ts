@@ -26,8 +26,8 @@ export interface AcceptServices {
 
 /**
  * Accepts one push and resolves after its commit.
- * @param bytes the inflated body; the caller must not use it afterwards.
- * @throws {DomainError} malformed_json, invalid_input, body_too_large, dependency_unavailable.
+ * @param bytes the inflated body, or the output of the mapper. The caller must not use `bytes` afterwards.
+ * @throws {DomainError} malformed_json, invalid_input, body_too_large, rate_limited, dependency_unavailable.
  */
 export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
 
@@ -36,7 +36,7 @@ const MAX_ATTEMPTS = 3;
 
 /**
  * Creates the function that accepts pushes (R-D1).
- * @param parts the services, which `openPushService` opens once per process.
+ * @param parts the services of this process, which `openPushService` passes.
  */
 export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // A re-send that arrives while the first push is in progress gets the answer of the first push.

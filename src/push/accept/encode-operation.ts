@@ -10,9 +10,12 @@ import type { NewOperation } from '../store/new-operation.ts';
 
 export interface PushContext {
   readonly caller: Caller;
-  /** Label of the operation, from the client or generated. */
+  /** Label from the client, or a generated label. A plain push gets another generated label (`toSharedOperation`). */
   readonly label: string;
-  /** True when the client chose the label. The same body, sent again with this label, is the same operation (R-D7). */
+  /**
+   * True when the client chose the label; false for a replay. The same body, sent again with this label within 24
+   * hours, is the same operation (R-D7).
+   */
   readonly isResendable: boolean;
   readonly timeoutSec: number;
   readonly requestId: string;
@@ -36,7 +39,7 @@ function nothingAccepted(count: number): PushWarning {
 
 /**
  * Encodes the readings and adds unknown VersionTags and tag sets to the dictionary. `resendKey` of the result is null;
- * the caller sets it.
+ * accept-push.ts sets it.
  */
 export async function encodeOperation(
   dictionary: Dictionary,

@@ -28,8 +28,8 @@ interface Waiting extends Submission {
   readonly reject: (error: unknown) => void;
 }
 
-// Maximum number of groups that run at the same time. There are two so that, when another process holds the lock of a
-// user, only the group with that user's pushes waits and the other group continues.
+// Maximum number of groups that run at the same time. There are two so that, when another transaction holds the lock of
+// a user, only the group with that user's pushes waits and the other group continues.
 const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;

@@ -13,13 +13,16 @@ export interface PushAnswer {
    * written.
    */
   readonly warnings: readonly PushWarning[];
-  /** Time zones that were applied to dates without an offset. The response header `Time-Zone` lists them (R-A11). */
+  /**
+   * Time zones that were applied to dates without an offset, at most 20. The response header `Time-Zone` lists these
+   * zones (R-A11).
+   */
   readonly timeZones: readonly string[];
 }
 
 /** A push element that was rejected because no variable, or more than one, matches it. */
 export interface Rejection {
-  /** Index of the element in the body, from 0. */
+  /** Index of the element in the push, from 0. For a replay: index among the replayed elements. */
   readonly index: number;
   readonly code: 'target_not_found' | 'target_ambiguous';
   readonly message: string;
@@ -49,7 +52,10 @@ interface AnsweredOperation extends Omit<PushAnswer, 'accepted'> {
   readonly acceptedReadings: number;
 }
 
-/** Answers a push with the body of R-D1, and with the header `Time-Zone` when a date had no zone (R-A11). */
+/**
+ * Answers a push or a replay with the body of R-D1. Sets the header `Time-Zone` unless `answer.timeZones` is empty
+ * (R-A11).
+ */
 export function sendAnswer(c: Context, answer: PushAnswer) {
   setDateZones(c, answer.timeZones);
   return c.json(toBody(answer));

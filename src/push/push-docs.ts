@@ -1,4 +1,4 @@
-/** OpenAPI descriptions of the routes with the tag `Push`: pushes and the operations of pushes (R-A9, R-D1–D9). */
+/** OpenAPI descriptions of the routes with the tag `Push`: pushes, targets and operations (R-A9, R-D1–D9). */
 import { z } from 'zod';
 import {
   type Access,

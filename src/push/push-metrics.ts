@@ -2,14 +2,14 @@
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 /**
- * How a push was stored: by the small-push handler (`door`), by group commit or by a direct write. `resent`: the push
- * repeats a stored push and was not stored again (R-D7). The names are values of the metric label `way`, which
- * dashboards of operators use: do not rename them.
+ * How a push was stored. `door`: by group commit, for the small-push handler. `group`: by group commit, for the app.
+ * `direct`: by a direct write. `resent`: the push repeats a stored push and was not stored again (R-D7). The names are
+ * values of the metric label `way`, which dashboards of operators use: do not rename them.
  */
 export type StoragePath = 'door' | 'group' | 'direct' | 'resent';
 
 export interface CountedPush {
-  /** Length of the body after decompression. */
+  /** Length of the body after decompression. For a custom format: length of the mapped body. */
   readonly bytes: number;
   readonly elements: number;
   readonly readings: number;
@@ -25,7 +25,7 @@ export interface PushMetrics {
   readonly memoryFull: Count;
 }
 
-/** Registers the metrics of pushes (R-A9). @returns functions that count pushes in these metrics. */
+/** Registers the metrics of pushes (R-A9). @returns the counters of these metrics. */
 export function createPushMetrics(metrics: Metrics): PushMetrics {
   const pushes = metrics.counter({
     name: 'tidemark_pushes_accepted_total',

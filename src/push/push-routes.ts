@@ -51,7 +51,10 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
   return routes.route('/', operationRoutes(service)).route('/', genericRoutes(service));
 }
 
-/** @returns the ids in `variableIds` that the caller may push to (R-B8, R-B9, R-D2), in the order given. */
+/**
+ * @returns the ids in `variableIds` that the caller may push to in the standard format (R-B8, R-B9, R-D2), in the order
+ * given.
+ */
 async function findTargets(
   queryable: Queryable,
   caller: Caller,

@@ -1,7 +1,8 @@
 /**
- * Schema of the declaration of a calculated variable (R-H1), as clients write it. The formulas `[{}]` are accepted: a
- * client may create a variable with an empty formula, and fill in the formula with a later PUT. A null member counts as
- * absent, because a declaration that a client reads may contain nulls, and clients post back what they read.
+ * Schema of the declaration of a calculated variable (R-H1), as clients write it. `settleDeclaration` must convert the
+ * dates first. The formulas `[{}]` are accepted: a client may create a variable with an empty formula, and fill in the
+ * formula with a later PUT. A null member counts as absent, because a declaration that a client reads may contain nulls,
+ * and clients post back what they read.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -71,7 +72,7 @@ const scalarSchema = z.union(
 const ONE_OR_LIST = withRule('must be a string or a list of strings');
 const versionTagSchema = z.string().min(1).max(MAX_VERSION).refine(isStorableText, { error: STORABLE_RULE });
 
-/** A tag, written `key:value` as in a read (R-G2). It selects the points that have the tag. */
+/** A tag, written `key:value` as in a read (R-G2). It selects the versions that have the tag. */
 const tagSchema = z
   .string()
   .max(1000)
@@ -121,7 +122,7 @@ const entitySchema = lenientObject({
     .string()
     .max(1000)
     .refine((text) => parseFormPath(text) !== undefined, withRule(FORM_PATH_RULE)),
-  // No default: a default would change the hash of each declaration that lacks this member.
+  // No default: a default would change the hash of each declaration with an entity that lacks this member.
   canBeUsedAsATrigger: booleanSchema.nullish().meta({
     description:
       "Whether the variable is recalculated when the form value at `path` changes. The run covers the dates from the first point of the variable's inputs until now. Default: false.",

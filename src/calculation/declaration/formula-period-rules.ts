@@ -11,7 +11,7 @@ export interface Validity {
   readonly untilMicros: Micros | undefined;
 }
 
-/** A range of dates in which one formula is valid. */
+/** A range of dates that one formula computes. */
 export interface FormulaPeriod {
   /** Index of the formula in the declaration. */
   readonly formula: number;

@@ -1,6 +1,6 @@
 /**
- * Lets only one save at a time change the calculation graph of an account. Otherwise, two saves could together form a
- * cycle that neither save detects. A waiting save holds no database connection.
+ * Lets only one save at a time add edges to the calculation graph of an account. Otherwise, two saves could together
+ * form a cycle that neither save detects. A save that waits in `GraphTurns.run` holds no database connection.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
@@ -9,14 +9,14 @@ import { openAccountPace } from '../../platform/shares/account-pace.ts';
 
 export interface GraphTurns {
   /**
-   * Runs `work` in a transaction, after the earlier saves of the account have ended. When `work` throws GraphBusyError,
-   * repeats `work` in a new transaction.
-   * @throws {DomainError} dependency_unavailable when earlier saves do not end within `maxWaitMs`.
+   * Runs `work` in a transaction, after the earlier saves of the account in this process have ended. When `work` throws
+   * GraphBusyError, repeats `work` in a new transaction.
+   * @throws {DomainError} dependency_unavailable when other saves delay `work` for longer than `maxWaitMs`.
    */
   run<Result>(accountId: number, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
 }
 
-/** First key of the advisory locks that let one transaction at a time change the graph of an account. */
+/** First key of the advisory locks that let one transaction at a time add edges to the graph of an account. */
 export const GRAPH_LOCK_CLASS = 0x6772;
 const MAX_WAIT_MS = 5000;
 const FIRST_PAUSE_MS = 10;
@@ -24,7 +24,7 @@ const MAX_PAUSE_MS = 160;
 /** Maximum fraction of time that the saves of one account may use while other accounts save. */
 const SAVING_SHARE = 0.5;
 
-/** Another transaction is changing the graph of the account. */
+/** Other saves are changing the graph of the account, or wait to change the graph. */
 export class GraphBusyError extends DomainError {
   constructor() {
     super('dependency_unavailable', 'other calculated variables of the account are being saved; retry the request');

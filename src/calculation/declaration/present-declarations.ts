@@ -1,8 +1,8 @@
 /**
  * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the JSON that a client
- * wrote, with instants in place of local dates. In the answer, the names of documented members are spelled as the API
- * documents them, absent lists are `[]`, inputs and form values have their current sites and sources, and the note is
- * left out.
+ * wrote, with instants in place of local dates and epoch milliseconds. In the answer, the names of documented members
+ * are spelled as the API documents them, absent lists are `[]`, and the note is left out. Inputs have their current
+ * sites and sources. A form value with a `sourceId` has the current site of that source.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { MAX_INT4 } from '../../platform/limits.ts';

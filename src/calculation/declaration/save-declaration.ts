@@ -55,7 +55,8 @@ export function openDeclarations(database: Database): Declarations {
 }
 
 /**
- * Saves the declaration of a variable (R-H1). If `declaration` is defined, call this function inside `GraphTurns.run`.
+ * Checks the declaration of a variable, and replaces the edges and schedules of the variable (R-H1). Does not store the
+ * declaration. If `declaration` is defined, call this function inside `GraphTurns.run`.
  * @param declaration undefined when the variable is no longer calculated.
  * @param accepted the references to skip in the check. Default: none, so all references are checked.
  * @throws {DomainError} the errors of `checkDeclaration`: invalid_input and calculation_cycle.
@@ -85,8 +86,8 @@ export async function saveDeclaration(
 /**
  * Checks the references of a declaration, and that the declaration closes no cycle. Changes nothing (R-H1).
  * @param accepted tells which references are not checked. Default: all are checked.
- * @throws {DomainError} invalid_input with the problems that `findReferenceProblems` returns; calculation_cycle when
- *   the variable would trigger itself or the declaration would close a cycle.
+ * @throws {DomainError} invalid_input with the first 100 problems that `findReferenceProblems` returns;
+ *   calculation_cycle when the variable would trigger itself or the declaration would close a cycle.
  */
 export async function checkDeclaration(
   queryable: Queryable,

@@ -21,8 +21,8 @@ const ROOT = '$.calculated';
 interface Parsed {
   readonly variableId: number;
   /**
-   * The declaration as stored: the JSON of the client, with instants in place of local dates. Null means
-   * that the variable is not calculated.
+   * The declaration as stored: the JSON of the client, with instants in place of local dates and epoch milliseconds.
+   * Null means that the variable is not calculated.
    */
   readonly calculated: unknown;
   readonly declaration: Declaration | undefined;

@@ -14,8 +14,8 @@ import { parsePush } from './parse-push.ts';
 import type { PushContents, PushLimits, TargetIdentifiers } from './push-element.ts';
 
 /**
- * The targets and labels of a push, as given in its body, and the hash of the body. The caller of `readPush` must look
- * up the ids of the targets and labels before it calls `ReadPush.encode`.
+ * The targets and labels of a push, and the hash of the body. The caller of `readPush` must look up the ids of the
+ * targets and labels before it calls `ReadPush.encode`.
  */
 export interface PushSummary {
   readonly targets: readonly TargetIdentifiers[];
@@ -63,8 +63,8 @@ const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses a body. If NaN and Infinity are the only reason why the body is not JSON, the error names the paths of these
- * values.
+ * Parses a body. If NaN and Infinity are the only reason why the body is not JSON, and `parsePush` refuses these
+ * values, the error names their paths.
  * @throws {DomainError} malformed_json, invalid_input, body_too_large (R-D1).
  */
 function parseBody(text: string, limits: PushLimits): readonly unknown[] {
@@ -118,7 +118,7 @@ function parseContents(body: unknown, limits: PushLimits): PushContents {
 }
 
 // A body may have this many more objects and arrays than the largest allowed push. Such a body is still parsed, so that
-// `parsePush` can name the path of each error in it.
+// `parsePush` can name the paths of the first 100 errors in it.
 const ALLOWANCE = 200_000;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;

@@ -42,7 +42,7 @@ export interface FastPaths {
 /** A push that may share a row of `push_operation` with other pushes of its user. */
 export interface PlainPush {
   readonly userId: string;
-  /** Null when the push has no label of its own: its request id is then also its label. */
+  /** Null when the push has no request id of its own: its label is then also its request id. */
   readonly requestId: string | null;
   readonly elements: number;
   readonly readings: number;
@@ -52,7 +52,7 @@ export interface PlainPush {
   readonly variableIds: readonly number[];
 }
 
-/** The members from which `toPlainPush` decides whether a push is plain. */
+/** The members of a push that `toPlainPush` reads. */
 export interface PlainCandidate
   extends Pick<
     NewOperation,

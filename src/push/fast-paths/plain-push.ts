@@ -1,7 +1,7 @@
 /**
- * Defines plain pushes: pushes of moderate size in the standard format, with the default time-out, a generated label,
- * and no rejected elements, warnings or repeated readings. Plain pushes of one user that are stored together share a
- * row of `push_operation` (migration 0018).
+ * Defines plain pushes: pushes of moderate size in the standard format, with at least one reading, the default
+ * time-out, a generated label, and no rejected elements, warnings or repeated readings. Plain pushes of one user in one
+ * batch share a row of `push_operation` (migration 0018).
  */
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';

@@ -25,14 +25,15 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
 /**
  * Requeues the batches of operations whose state is Failed. Also replays the oldest rejected elements, as many as fit
  * into one push.
- * @returns the answer of a push; each `index` refers to the listing of rejected elements.
- * @throws {DomainError} conflict when some of the elements were replayed or deleted meanwhile.
+ * @returns the answer of a push; each `index` is the position among the replayed elements, from 0.
+ * @throws {DomainError} conflict when some of the elements were replayed or deleted meanwhile; also invalid_input,
+ *   body_too_large and dependency_unavailable.
  */
 export type Replay = (context: PushContext, operationIds: readonly number[]) => Promise<PushAnswer>;
 
 /**
  * Creates the replay of rejected elements (R-D8).
- * @param services the same services that accept pushes; a replay therefore has the limits of a push.
+ * @param services the services that also accept pushes. Their `readers` apply the limits of elements and readings.
  */
 export function createReplay(services: ReplayServices): Replay {
   const { database, readers, limits } = services;

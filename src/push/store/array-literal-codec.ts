@@ -1,8 +1,8 @@
-/** Encodes arrays as PostgreSQL array literals, faster than the driver, which inspects every value several times. */
+/** Encodes arrays as PostgreSQL array literals. `plainArray` is faster than the driver, which quotes every number. */
 
 const QUOTED = /["\\]/g;
 
-/** @returns a PostgreSQL array literal of type text[]; null becomes NULL. */
+/** @returns a PostgreSQL array literal of quoted texts; null becomes NULL. */
 export function textArray(texts: readonly (string | null)[]): string {
   return `{${texts.map((text) => (text === null ? 'null' : `"${text.replace(QUOTED, '\\$&')}"`)).join()}}`;
 }

@@ -19,7 +19,7 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
   readonly admission: Admission;
   /** Wakes the ingester for an account. */
   readonly wake: (accountId: number) => void;
-  readonly limits: Pick<PushLimits, 'maxElements'> & { readonly maxBodyBytes: number };
+  readonly limits: Pick<PushLimits, 'maxElements' | 'maxReadings'> & { readonly maxBodyBytes: number };
 }
 
 /**
@@ -40,7 +40,7 @@ export function createReplay(services: ReplayServices): Replay {
   return async (context, operationIds) => {
     const retried = await retryBatches(database, { operationIds });
     if (retried.batches > 0) services.wake(context.caller.accountId);
-    const kept = await findReplayable(database, operationIds, limits.maxElements, limits.maxBodyBytes - 2);
+    const kept = await findReplayable(database, operationIds, { ...limits, maxBytes: limits.maxBodyBytes - 2 });
     const push = await readers.read(Buffer.from(`[${kept.map(({ element }) => element).join()}]`), false);
     try {
       const { targets } = await services.targets.resolve(context.caller, push.summary.targets, true);

@@ -23,24 +23,32 @@ export async function findRejections(
   return rows;
 }
 
+/** Limits of one push. */
+interface ReplayLimits {
+  readonly maxElements: number;
+  readonly maxReadings: number;
+  readonly maxBytes: number;
+}
+
 /**
- * @returns the first rejected elements that together fit into one push (R-D8). When the first element alone is larger
- * than `maxBytes`, returns only this element.
+ * @returns the first rejected elements that together fit into one push (R-D8). An upper bound for the readings of an
+ * element is the number of its `{`. When the first element alone exceeds a limit, returns only this element.
  */
 export async function findReplayable(
   queryable: Queryable,
   operationIds: readonly number[],
-  maxElements: number,
-  maxBytes: number,
+  { maxElements, maxReadings, maxBytes }: ReplayLimits,
 ): Promise<readonly KeptRejection[]> {
   const { rows } = await queryable.query<KeptRejection>(
     `select "operationId", index, code, message, element from (
        select operation_id as "operationId", place as index, code, message, element,
-              octet_length(element) as bytes, sum(octet_length(element) + 1) over (order by operation_id, place) as total
-       from push_rejection where operation_id = any($1::int8[]) order by operation_id, place limit $2
+              row_number() over first_ones as number, sum(octet_length(element) + 1) over first_ones as bytes,
+              sum(length(element) - length(replace(element, '{', ''))) over first_ones as readings
+       from push_rejection where operation_id = any($1::int8[])
+       window first_ones as (order by operation_id, place) order by operation_id, place limit $2
      ) kept
-     where total < $3 or total = bytes + 1`,
-    [operationIds, maxElements, maxBytes],
+     where (bytes < $3 and readings <= $4) or number = 1`,
+    [operationIds, maxElements, maxBytes, maxReadings],
   );
   return rows;
 }

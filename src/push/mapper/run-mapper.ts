@@ -1,7 +1,7 @@
 /**
  * Runs mappers in child processes, a limited number at the same time; each process serves one mapper (R-D9). Does not
  * run them in threads: a thread would share the memory and secrets of this process, and a thread that ran out of memory
- * would end this process.
+ * could end this process.
  */
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -102,13 +102,14 @@ function openIdlePool(capacity: number) {
   };
   /**
    * When the pool is full, kills the oldest idle process of the account with the most idle processes, so that one
-   * account does not displace the processes of other accounts.
+   * account does not displace the processes of other accounts. The process to add counts as idle too.
+   * @param added account of the process to add.
    */
-  const makeRoom = (): void => {
+  const makeRoom = (added: number): void => {
     if (idle.size < capacity) return;
-    const counts = new Map<number, number>();
+    const counts = new Map<number, number>([[added, 1]]);
     for (const { accountId } of idle.values()) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
-    const most = Math.max(...counts.values());
+    const most = Math.max(...[...idle.values()].map(({ accountId }) => counts.get(accountId) ?? 0));
     const oldest = [...idle].find(([, { accountId }]) => counts.get(accountId) === most)?.[0];
     if (oldest !== undefined) take(oldest)?.kill('SIGKILL');
   };
@@ -116,7 +117,7 @@ function openIdlePool(capacity: number) {
     take,
     keep: (accountId: number, key: string, child: ChildProcess): void => {
       take(key)?.kill('SIGKILL');
-      makeRoom();
+      makeRoom(accountId);
       idle.set(key, { accountId, child });
       setTimeout(() => {
         if (idle.get(key)?.child === child) take(key)?.kill('SIGKILL');

@@ -37,6 +37,12 @@ const COLUMNS: Readonly<Record<Identifier, readonly [column: string, type: 'int'
 
 const IDENTIFIERS = Object.keys(COLUMNS) as Identifier[];
 
+/** The name of each identifier in error messages. */
+export type IdentifierNames = Readonly<Record<Identifier, string>>;
+
+/** The names in a push body. */
+const PUSH_NAMES = Object.fromEntries(IDENTIFIERS.map((name) => [name, name])) as IdentifierNames;
+
 /** Identifiers that distinguish the variables of one source. */
 const OF_VARIABLES: readonly Identifier[] = ['variableId', 'mappingConfig', 'variableTypeId'];
 
@@ -59,11 +65,15 @@ export interface Pusher {
 const WITHIN_REACH =
   ' among the variables that the user may push to (which requires Write access to the site or the source)';
 
-/** @returns the target of each element, in order, or the reason why it has none (R-D2). */
+/**
+ * @param names the names of the identifiers in error messages.
+ * @returns the target of each element, in order, or the reason why it has none (R-D2).
+ */
 export async function resolveTargets(
   queryable: Queryable,
   pusher: Pusher,
   elements: readonly TargetIdentifiers[],
+  names: IdentifierNames = PUSH_NAMES,
 ): Promise<readonly (Target | Unresolved)[]> {
   const matches = new Map<string, Match>();
   for (const [given, distinct] of groupByGiven(elements)) {
@@ -75,7 +85,10 @@ export async function resolveTargets(
     }
   }
   const where = pusher.reach.siteIds === null ? '' : WITHIN_REACH;
-  return elements.map((identifiers) => toTarget(identifiers, matches.get(keyOfIdentifiers(identifiers)), where));
+  return elements.map((identifiers) => {
+    const match = matches.get(keyOfIdentifiers(identifiers));
+    return match?.count === 1 ? toTarget(match) : toUnresolved(identifiers, match, where, names);
+  });
 }
 
 function groupByGiven(
@@ -146,35 +159,43 @@ async function findMatches(
   return rows;
 }
 
+function toTarget({ variableId, timeZoneId, divider }: Match): Target {
+  return { variableId, timeZoneId, divider };
+}
+
 /**
  * @param where is appended to the error message `no variable has …` and says which variables were searched; '' when all
  * variables of the account were searched.
  */
-function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, where: string): Target | Unresolved {
-  if (match?.count === 1) {
-    const { variableId, timeZoneId, divider } = match;
-    return { variableId, timeZoneId, divider };
-  }
-  const what = describe(identifiers);
+function toUnresolved(
+  identifiers: TargetIdentifiers,
+  match: Match | undefined,
+  where: string,
+  names: IdentifierNames,
+): Unresolved {
+  const what = describe(identifiers, names);
   if (!match) {
     const message =
       what === ''
-        ? 'the element must have at least one identifier of a variable or source, such as variableId or sourceName'
+        ? `the element must have at least one identifier of a variable or source, such as ${names.variableId} or ${names.sourceName}`
         : `no variable has ${what}${where}`;
     return { code: 'target_not_found', message };
   }
-  return { code: 'target_ambiguous', message: `${match.count} variables have ${what}${describeDefaults(match)}` };
+  return {
+    code: 'target_ambiguous',
+    message: `${match.count} variables have ${what}${describeDefaults(match, names)}`,
+  };
 }
 
-function describeDefaults({ defaultCount }: Match): string {
+function describeDefaults({ defaultCount }: Match, { mappingConfig, variableTypeId }: IdentifierNames): string {
   if (defaultCount === null) return '';
   const found = `${defaultCount === 0 ? 'none' : defaultCount} of them`;
-  return `, and isDefault is true for ${found}; add mappingConfig or variableTypeId, or name one source and set isDefault to true for exactly one of its variables`;
+  return `, and isDefault is true for ${found}; add ${mappingConfig} or ${variableTypeId}, or name one source and set isDefault to true for exactly one of its variables`;
 }
 
-function describe(identifiers: TargetIdentifiers): string {
+function describe(identifiers: TargetIdentifiers, names: IdentifierNames): string {
   const given = IDENTIFIERS.filter((name) => isGiven(identifiers, name));
-  return given.map((name) => `${name} ${JSON.stringify(identifiers[name])}`).join(' and ');
+  return given.map((name) => `${names[name]} ${JSON.stringify(identifiers[name])}`).join(' and ');
 }
 
 /** @returns a key that is the same for equal identifiers; the order of the members does not matter. */

@@ -5,7 +5,7 @@
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import { FileRefusal } from '../standard-file.ts';
 
-type Identifier = keyof TargetIdentifiers;
+export type Identifier = keyof TargetIdentifiers;
 
 /** The columns of a header. A column is given by its index; the first column has the index 0. */
 export interface Columns {
@@ -22,21 +22,26 @@ export interface Columns {
 
 type Role = 'date' | 'value' | 'version' | 'tags' | Identifier;
 
+/** The column of each identifier, for error messages. */
+export const COLUMN_OF: Readonly<Record<Identifier, string>> = {
+  variableId: 'variable_id',
+  sourceId: 'source_id',
+  sourceSerialNumber: 'source_serialnumber',
+  sourceEan: 'source_ean',
+  sourceName: 'source_name',
+  meterNumber: 'source_meternumber',
+  mappingConfig: 'mapping_config',
+  variableTypeId: 'variable_type_id',
+};
+
 // This is a Map, not an object: for a column named `__proto__`, an object would return a member that it inherits.
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['date', 'date'],
   ['value', 'value'],
   ['version', 'version'],
   ['tags', 'tags'],
-  ['variable_id', 'variableId'],
-  ['source_id', 'sourceId'],
-  ['source_serialnumber', 'sourceSerialNumber'],
+  ...Object.entries(COLUMN_OF).map(([role, column]) => [column, role as Identifier] as const),
   ['source_serial_number', 'sourceSerialNumber'],
-  ['source_ean', 'sourceEan'],
-  ['source_name', 'sourceName'],
-  ['source_meternumber', 'meterNumber'],
-  ['mapping_config', 'mappingConfig'],
-  ['variable_type_id', 'variableTypeId'],
 ]);
 
 const NOT_IDENTIFIERS: ReadonlySet<Role> = new Set(['date', 'value', 'version', 'tags']);

@@ -10,7 +10,7 @@ import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import { type LocalClock, localClock } from '../../structure/catalogue/time-zones.ts';
 import { parseFileId, show } from '../cells/cell-parser.ts';
 import type { RowErrorCode } from '../standard-file.ts';
-import type { Columns } from './header-columns.ts';
+import { COLUMN_OF, type Columns, type Identifier } from './header-columns.ts';
 
 // Maximum number of combinations of identifiers that are kept for the next chunk. The maximum bounds memory when every
 // row has a different combination.
@@ -127,9 +127,9 @@ export class TargetTable {
     return id;
   }
 
-  #parse(name: string, raw: string): number | string | Problem {
+  #parse(name: Identifier, raw: string): number | string | Problem {
     const text = this.#decode(raw);
-    const invalid = (rule: string): Problem => ({ code: 'invalid_identifier', message: `${name} ${rule}` });
+    const invalid = (rule: string): Problem => ({ code: 'invalid_identifier', message: `${COLUMN_OF[name]} ${rule}` });
     if (text === undefined) return invalid('must be text encoded in UTF-8');
     if (IDS.has(name)) return parseFileId(text) ?? invalid(`${ID_RULE}, got ${show(text)}`);
     if (text.length > MAX_TEXT) return invalid(`must be at most ${MAX_TEXT} characters, got ${text.length}`);

@@ -14,6 +14,7 @@ import { resolveTargets } from '../../push/resolve-targets.ts';
 import { openPushBarrier } from '../../push/store/waiting-batches.ts';
 import type { FileMetrics } from '../file-metrics.ts';
 import { type FileParser, type ParseHelp, ParserDeath } from '../parsing/file-parser.ts';
+import { COLUMN_OF } from '../parsing/header-columns.ts';
 import type { ResolveAnswer, ResolveRequest } from '../parsing/parser-messages.ts';
 import { type FileLimits, type FilePosition, FileRefusal, SPLIT_ADVICE } from '../standard-file.ts';
 import { FILE_PARTS } from '../upload/store-file.ts';
@@ -169,6 +170,7 @@ async function resolve(
     database,
     { accountId, reach },
     targets.map(({ identifiers }) => identifiers),
+    COLUMN_OF,
   );
   const idsOf = await findLabelIds(
     dictionary,

@@ -233,6 +233,7 @@ describe('files: an uploaded file', () => {
       [5, 'target_ambiguous'],
       [6, 'target_not_found'],
     ]);
+    expect(errors[0]?.message).toBe('no variable has source_serialnumber "S-1" and mapping_config "nothing"');
     expect(await read(variableId)).toMatchObject([{ rawValue: 1 }, { rawValue: 2 }]);
     expect(await read(shared)).toMatchObject([{ rawValue: 6 }]);
   });
@@ -398,7 +399,7 @@ describe('files: an uploaded file', () => {
       warnings: [
         {
           ...{ row: 2, code: 'rolled_up_date' },
-          message: `readings of variable ${variableId} were not stored (number of readings: 2, dates: 2019-03-01T06:00:00Z to 2019-03-01T18:00:00Z), because retention has already rolled up the points at these dates`,
+          message: `readings of variable ${variableId} were not stored (number of readings: 2, dates: 2019-03-01T06:00:00Z to 2019-03-01T18:00:00Z), because retention has already rolled up these dates`,
         },
       ],
     });

@@ -6,7 +6,7 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DECLARATION_SCHEMA, type FormulaDeclaration } from './declaration.ts';
-import { nameMembers } from './present-declarations.ts';
+import { isOfSite, nameMembers } from './present-declarations.ts';
 
 /** References that are not checked again, because the last saved declaration of the variable already contains them. */
 export interface AcceptedReferences {
@@ -83,7 +83,9 @@ function comparable(declaration: unknown): string | undefined {
   const formulas = calculatedVariableFormulas.map((formula) => ({
     ...formula,
     variables: formula.variables.map(({ siteId: _siteId, sourceId: _sourceId, ...input }) => input),
-    entities: formula.entities.map(({ siteId, ...entity }) => (entity.sourceId ? entity : { ...entity, siteId })),
+    entities: formula.entities.map(({ siteId, ...entity }) =>
+      entity.sourceId && !isOfSite(entity) ? entity : { ...entity, siteId },
+    ),
   }));
   return JSON.stringify({ ...named, formulas }, (_name, value: unknown) => sortMembers(value));
 }

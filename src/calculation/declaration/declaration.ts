@@ -1,8 +1,8 @@
 /**
  * Schema of the declaration of a calculated variable (R-H1), as clients write it. `settleDeclaration` must convert the
  * dates first. The formulas `[{}]` are accepted: a client may create a variable with an empty formula, and fill in the
- * formula with a later PUT. A null member counts as absent, because a declaration that a client reads may contain nulls,
- * and clients post back what they read.
+ * formula with a later PUT. A null member counts as absent, because a declaration that a client reads may contain
+ * nulls, and clients post back what they read.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -24,7 +24,7 @@ const MAX_NOTE_CHARACTERS = 2000;
 const MAX_VERSION_TAGS = 100;
 
 /** Kinds of owners of a form, with the numbers that clients may write instead. */
-const ENTITY_TYPE = { Site: 1, Source: 2 } as const;
+export const ENTITY_TYPE = { Site: 1, Source: 2 } as const;
 
 /** Civil periods that a window can be widened to, numbered as in TIME_PERIOD. */
 const ALIGNMENT = { Day: 4, Week: 5, Month: 6, Year: 7 } as const;
@@ -34,7 +34,7 @@ const aliasSchema = z
   .max(100)
   .regex(/^[A-Za-z.][A-Za-z0-9._]*$/, {
     error: ({ input }) =>
-      `must be an R name (a letter or dot, then letters, digits, dots and underscores), got ${JSON.stringify(input)}`,
+      `must be an R name (an ASCII letter or dot, then ASCII letters, digits, dots and underscores), got ${JSON.stringify(input)}`,
   });
 
 /** @returns schema parameters whose error message is the rule and the given value. A long value is truncated. */
@@ -69,7 +69,7 @@ const scalarSchema = z.union(
   [z.number(), z.string().max(10_000), z.boolean(), z.null()],
   withRule('must be a number, a string, true, false or null'),
 );
-const ONE_OR_LIST = withRule('must be a string or a list of strings');
+const ONE_OR_LIST = withRule(`must be a string or a list of at most ${MAX_VERSION_TAGS} strings`);
 const versionTagSchema = z.string().min(1).max(MAX_VERSION).refine(isStorableText, { error: STORABLE_RULE });
 
 /** A tag, written `key:value` as in a read (R-G2). It selects the versions that have the tag. */

@@ -6,9 +6,9 @@
 import type { Queryable } from '../../platform/database/database.ts';
 
 // Searches for a cycle through the variable $1. A variable may read its own past, so edges to itself do not count. If
-// there is no cycle, returns no rows. Otherwise, returns one row for each variable that a variable upstream of $1 reads.
-// The column `id` has the variable that is read. The column `reader` has the smallest id of its readers upstream of $1.
-// `offset 0` keeps the planner from building a hash table for each round of the recursion.
+// there is no cycle, returns no rows. Otherwise, returns one row for each variable that a variable upstream of $1
+// reads: the column `id` has the variable that is read, the column `reader` has the smallest id of the upstream
+// variables that read `id`. `offset 0` keeps the planner from building a hash table for each round of the recursion.
 const READERS = `
   with recursive added (id) as materialized (
     select unnest($2::int[]) except select input_variable_id from variable_input where variable_id = $1 except select $1

@@ -2,11 +2,13 @@
  * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the JSON that a client
  * wrote, with instants in place of local dates and epoch milliseconds. In the answer, the names of documented members
  * are spelled as the API documents them, absent lists are `[]`, and the note is left out. Inputs have their current
- * sites and sources. A form value with a `sourceId` has the current site of that source.
+ * sites and sources. A value of a source's form has the current site of that source.
  */
 import type { Queryable } from '../../platform/database/database.ts';
+import { enumerationSchema } from '../../platform/http/lenient.ts';
 import { MAX_INT4 } from '../../platform/limits.ts';
 import type { ResourceObject } from '../../structure/resource.ts';
+import { ENTITY_TYPE } from './declaration.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -31,6 +33,8 @@ const INPUT_NAMES = namesOf(
 );
 const ENTITY_NAMES = namesOf('alias', 'entityType', 'entityId', 'siteId', 'sourceId', 'path', 'canBeUsedAsATrigger');
 const CONSTANT_NAMES = namesOf('alias', 'value');
+const SCHEDULE_NAMES = namesOf('cron', 'timeZoneId');
+const entityTypeSchema = enumerationSchema(ENTITY_TYPE);
 
 interface Owners {
   /** Source id of each variable, by variable id. */
@@ -80,12 +84,18 @@ export function nameMembers(declaration: Members): NamedDeclaration {
     const members = rename(formula, FORMULA_NAMES);
     return {
       ...members,
+      ...(isObject(members.schedule) && { schedule: rename(members.schedule, SCHEDULE_NAMES) }),
       variables: objectsOf(members.variables).map((input) => rename(input, INPUT_NAMES)),
       entities: objectsOf(members.entities).map((entity) => rename(entity, ENTITY_NAMES)),
       constants: objectsOf(members.constants).map((constant) => rename(constant, CONSTANT_NAMES)),
     };
   });
   return { ...named, [FORMULAS]: formulas };
+}
+
+/** @returns true for a value of a site's form, which `siteId` alone identifies: a `sourceId` is ignored. */
+export function isOfSite({ entityType }: Members): boolean {
+  return entityTypeSchema.safeParse(entityType).data === 'Site';
 }
 
 function withOwners(formula: NamedFormula, { sources, sites }: Owners): NamedFormula {
@@ -99,7 +109,8 @@ function withOwners(formula: NamedFormula, { sources, sites }: Owners): NamedFor
     }),
     entities: formula.entities.map((entity) => {
       const sourceId = idOf(entity.sourceId);
-      return { ...entity, siteId: siteOf(sourceId) ?? idOf(entity.siteId), sourceId };
+      const siteId = idOf(entity.siteId);
+      return { ...entity, siteId: isOfSite(entity) ? siteId : (siteOf(sourceId) ?? siteId), sourceId };
     }),
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Converts the dates that clients write in a declaration (R-A11). An ISO 8601 date without a zone is local time of the
  * variable's source; a date in epoch milliseconds is an instant. Both are stored as instants, so that a later change of
- * the source's zone changes no formula.
+ * the source's zone does not move them.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';

@@ -143,7 +143,7 @@ describe('forms: a definition', () => {
     const { status, body } = await api.manager.send<{ message: string }>('PUT', `/form/${form.id}`, {
       name: 'New name',
     });
-    const place = `source ${id} has values for this form in clientData["${form.name}"]`;
+    const place = `source ${id} has the key "${form.name}" in its clientData`;
     const advice = 'remove this key from the clientData of all sources first';
     expect([status, body.message]).toEqual([409, expect.stringContaining(`${place}; ${advice}`)]);
   });
@@ -300,5 +300,29 @@ describe('forms: a value that a formula reads', () => {
     await put(`/sources/${ownSource}/variables/${byOther}`, { calculated: declare(input, []) });
     await put(`/sites/${other}`, { clientData: { X: [2] } });
     expect(await takeRequests()).toEqual([]);
+  });
+
+  it('of a site keeps its siteId beside a sourceId, and a changed siteId takes effect (R-C12, R-H5)', async () => {
+    const [home, first, second] = [
+      await createSite(api.manager),
+      await createSite(api.manager),
+      await createSite(api.manager),
+    ];
+    const ownSource = await createSource(api.manager, home);
+    const input = await createVariable(api.manager, ownSource);
+    await api.manager.post('/api/data', [{ variableId: input, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
+    await api.ingest();
+    const declaration = (siteId: number) =>
+      declare(input, [
+        { alias: 'f', entityType: 'site', siteId, sourceId: ownSource, path: 'X', canBeUsedAsATrigger: true },
+      ]);
+    const id = await createVariable(api.manager, ownSource, { calculated: declaration(first) });
+    const read = async () => (await api.manager.get<{ calculated: object }>(`/variables/${id}`)).body.calculated;
+    expect(await read()).toMatchObject({ calculatedVariableFormulas: [{ entities: [{ siteId: first }] }] });
+    await put(`/sources/${ownSource}/variables/${id}`, { calculated: declaration(second) });
+    expect(await read()).toMatchObject({ calculatedVariableFormulas: [{ entities: [{ siteId: second }] }] });
+    await takeRequests();
+    await put(`/sites/${second}`, { clientData: { X: [1] } });
+    expect(await takeRequests()).toMatchObject([{ variableId: id, trigger: 'Form' }]);
   });
 });

@@ -200,9 +200,10 @@ async function readStored(
  * input that was overwritten after the run is no longer found: its old value is gone, and its new value is too new.
  */
 function describeInputs(run: RecordedRun, declaration: Declaration, now: readonly InputRecord[]): readonly string[] {
-  const before = new Map(run.inputs.map((it) => [`${it.formula} ${it.alias}`, it.points]));
+  // A formula runs once for each of its periods, so an alias can occur several times, in the order of the periods.
+  const before = Map.groupBy(run.inputs, ({ formula, alias }) => `${formula} ${alias}`);
   const warnings = now.flatMap(({ formula, alias, points }) => {
-    const recorded = before.get(`${formula} ${alias}`);
+    const recorded = before.get(`${formula} ${alias}`)?.shift()?.points;
     if (recorded === points || recorded === undefined) return [];
     const of = declaration.calculatedVariableFormulas.length > 1 ? ` of formula ${formula}` : '';
     const counts = `points read by the run: ${recorded}, by the replay: ${points}`;

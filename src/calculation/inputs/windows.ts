@@ -2,7 +2,8 @@
  * The window of an input is the range of dates that a run of the script reads from this input (R-H6). If the input has
  * `alignTo`, the window is widened to whole civil periods. When the dates [a, b] have changed, the window is:
  * - RelativeDate: (a − period, b + period] in civil units of the source's time zone, widened to whole buckets.
- * - LastNPoints: the last N points up to a, and all points from a to b, widened to whole buckets.
+ * - LastNPoints: the last N points up to a, and all points from a to b, widened to whole buckets. If the input has
+ *   buckets other than `all`, N is a number of buckets.
  * - AbsoluteDate: from the first to the second declared date, both inclusive.
  *
  * Windows of raw points and of the bucket `all` are not widened to whole buckets.
@@ -52,8 +53,8 @@ const ALIGNED_BUCKETS = {
   Year: 'year',
 } as const satisfies Readonly<Record<Alignment, Bucket>>;
 
-// Maximum number of years by which an instant is moved. A longer period is shortened to this maximum, which spans all
-// storable dates and stays within the range of the calendar library.
+// Maximum of a period in years. A longer period in years is shortened to this maximum, which spans all storable dates
+// and stays within the range of the calendar library. Periods in smaller units always stay within this range.
 const MAX_YEARS = 1000;
 
 /**
@@ -102,8 +103,8 @@ function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
 }
 
 /**
- * @returns the dates that are affected when points in the range `changed` change (R-H6). If the input has `alignTo`,
- *   these dates are whole civil periods.
+ * @returns the range `changed`; for RelativeDate, extended on both sides by the declared period (R-H6). If the input
+ *   has `alignTo`, the range is widened to whole civil periods.
  */
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
   if (input.periodType !== 'RelativeDate') return align(input, changed, timeZoneId);
@@ -137,5 +138,6 @@ function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sig
   const duration = { [DURATION_UNITS[periodTimeBase]]: count * sign };
   const start = Temporal.Instant.fromEpochMilliseconds(Math.floor(micros / 1000)).toZonedDateTimeISO(timeZoneId);
   const moved = start.add(duration).epochMilliseconds * 1000 + (micros - Math.floor(micros / 1000) * 1000);
-  return Math.min(Math.max(moved, MIN_DATE_MICROS), MAX_DATE_MICROS);
+  // `reachOf` adds one microsecond to a start.
+  return Math.min(Math.max(moved, MIN_DATE_MICROS - 1), MAX_DATE_MICROS);
 }

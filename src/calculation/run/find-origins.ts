@@ -1,7 +1,7 @@
 /**
  * Finds the runs that computed versions. The VersionTimestamp of a version lies between the first and the last
- * VersionTimestamp of the run. For runs of older releases, which did not store these two, the start and end of the run
- * are used. At most one run matches, because a variable has one run at a time.
+ * VersionTimestamp of the run. Runs of older releases have no record of these two; for such runs, the start and end of
+ * the run are used. If several runs match, the newest is taken.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';
@@ -23,6 +23,7 @@ export const FIND_RUNS_AT = `
   join (select timestamptz 'epoch' + micros * interval '1 microsecond' as at from unnest($3::int8[]) micros) asked
     on at >= coalesce(first_version_timestamp, started_date) and at <= coalesce(last_version_timestamp, finished_date)
   where variable_id = $2 and account_id = $1 and state = 'Succeeded'
+    and (first_version_timestamp is not null or coalesce((counts ->> 'stored')::int8, 1) > 0)
   order by run.id`;
 
 /**

@@ -125,6 +125,19 @@ describe('calculation: the versions of a run', () => {
     expect(new Set([...found.values()].map(({ runId }) => runId))).toEqual(new Set([rows[0]?.id]));
     expect(found.size).toBe(new Set(rows.map(({ at }) => at)).size);
   });
+
+  test('a run that stored nothing is not the origin of a version that was written during the run (R-H12)', async () => {
+    const variableId = await addCalculated([]);
+    await forceRuns(store.database, [variableId], {});
+    let at = 0;
+    await calculations.runWith(variableId, async () => {
+      await store.write(variableId, [[START, 0]]);
+      at = (await store.readAll(variableId))[0]?.versionTimestamp ?? 0;
+      return ok([]);
+    });
+    expect((await calculations.runsOf(variableId)).at(-1)).toMatchObject({ state: 'Succeeded' });
+    expect(await findRunOrigins(store.database, store.accountId, variableId, [at])).toEqual(new Map());
+  });
 });
 
 describe('calculation: a forced update without dates', () => {

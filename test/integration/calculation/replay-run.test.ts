@@ -98,6 +98,28 @@ test('replay: a run is reproduced even when the declaration, a form value and th
   });
 });
 
+test('replay: a run is reproduced when one of its formulas ran for two periods (R-H8)', async () => {
+  const source = await store.addVariable({ isVersioned: true });
+  await store.write(
+    source,
+    [0, 1, 2, 3, 4].map((hour) => [START + hour * HOUR, hour]),
+  );
+  const variables = [{ alias: 'a', variableId: source, period: 1, periodTimeBase: 'Hour' }];
+  const bounds = { validFrom: formatInstant(START + HOUR), validUntil: formatInstant(START + 2 * HOUR) };
+  const target = await calculations.addCalculated({
+    calculatedVariableFormulas: [
+      { formula: 'outer', variables },
+      { formula: 'inner', variables, ...bounds },
+    ],
+  });
+  await calculations.change(source, [START, START + 4 * HOUR]);
+  const copy = ({ inputs: [input] }: SandboxJob) => returned(input?.series.dates ?? [], input?.series.values ?? []);
+  await calculations.runWith(target, copy);
+  const [run] = await calculations.runsOf(target);
+  expect(run?.inputs).toMatchObject([{ formula: 0 }, { formula: 1 }, { formula: 0 }]);
+  expect(await replay(Number(run?.id), copy)).toMatchObject({ outcome: 'ok', isReproduced: true, warnings: [] });
+});
+
 test('replay: names the points whose stored value differs from the replayed value (R-H8)', async () => {
   const { source, target, runId } = await runOnce(true);
   await store.write(source, [[START + HOUR / 2, 5, 'V1']]);

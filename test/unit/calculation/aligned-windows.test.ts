@@ -41,6 +41,11 @@ test.each([
   },
 );
 
+test('windows: a relative window that reaches beyond the earliest date contains this date (R-H6)', async () => {
+  const input = { periodType: 'RelativeDate', period: 500, periodTimeBase: 'Year' };
+  expect((await windowOf(input, '1900-01-01T00:00:00Z'))[0]).toBe('1700-01-01T00:00:00Z');
+});
+
 test('windows: a LastNPoints window aligned to Day holds whole days, from the day of its first point to the day of the change (R-H6)', async () => {
   const input = { periodType: 'LastNPoints', period: 5, alignTo: 'Day' };
   const [from, to] = ['2026-03-19T23:00:00Z', '2026-03-21T22:59:59.999999Z'];

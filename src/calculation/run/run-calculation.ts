@@ -17,7 +17,7 @@ const HAND_BACK_RETRY_MS = 500;
  */
 const STOPPING_PATIENCE_MS = 3000;
 
-/** Interval at which a run checks whether a user stopped it. A run shorter than this interval never checks. */
+/** Interval at which a run checks whether a user stopped it. */
 const WATCH_INTERVAL_MS = 500;
 
 const STOPPED = 'the calculator stopped before the run ended; the run will be repeated';
@@ -37,7 +37,8 @@ export type RunResult =
 
 /**
  * Runs a due request of a variable (R-H5).
- * @param signal abort signal. If it is aborted before the scripts end, the request waits again, unchanged.
+ * @param signal abort signal. If it is aborted before the scripts end, the request waits again. The attempt does not
+ *   count.
  * @returns `idle` when no request can be claimed; `busy` when another session runs the variable.
  */
 export async function runCalculation(
@@ -70,10 +71,7 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
   let giveUpMs = Number.POSITIVE_INFINITY;
   for (;;) {
     try {
-      await withConnection(database, (connection) =>
-        withLease(connection, RUN_LOCK_CLASS, run.variableId, () => handBackRun(connection, run, INTERRUPTED)),
-      );
-      return;
+      if (await withConnection(database, (connection) => tryHandBack(connection, run))) return;
     } catch (error) {
       // An error that is not transient, such as `RunEndedElsewhere`, ends the retries.
       if (!isTransientError(error)) return;
@@ -82,6 +80,20 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
     if (performance.now() >= giveUpMs) return;
     await pause(HAND_BACK_RETRY_MS * (0.5 + Math.random()));
   }
+}
+
+/**
+ * @returns false when the run is still open, but the lock of its variable is held. PostgreSQL keeps the lock of a lost
+ *   session for a moment.
+ */
+async function tryHandBack(connection: Connection, run: ClaimedRun): Promise<boolean> {
+  const handBack = async () => {
+    await handBackRun(connection, run, INTERRUPTED);
+    return true;
+  };
+  if (await withLease(connection, RUN_LOCK_CLASS, run.variableId, handBack)) return true;
+  const open = await connection.query(`select from calculation_run where id = $1 and state = 'Running'`, [run.id]);
+  return open.rowCount === 0;
 }
 
 function isStopping(signal?: AbortSignal): boolean {

@@ -183,6 +183,26 @@ describe('calculation: repeated runs', () => {
     },
   );
 
+  test('a run that lost its session is handed back even if its lock is freed only later (R-A15)', async () => {
+    const source = await addInput();
+    const variableId = await calculations.addCalculated(reader(source));
+    await calculations.change(source);
+    const other = await store.database.connect();
+    const run = async () => {
+      const holders = `from pg_locks where locktype = 'advisory' and classid = ${RUN_LOCK_CLASS} and objid = $1::int8::oid`;
+      await store.database.query(`select pg_terminate_backend(pid) ${holders}`, [variableId]);
+      // Stands for the lost session, whose lock the server frees after a second.
+      await other.query('select pg_advisory_lock($1, $2)', [RUN_LOCK_CLASS, variableId]);
+      setTimeout(() => void other.query('select pg_advisory_unlock_all()'), 1000);
+      throw Object.assign(new Error('terminating connection'), { code: '57P01' });
+    };
+    await expect(calculations.runWith(variableId, run)).rejects.toThrow();
+    other.release();
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned', outcome: 'stopped' }]);
+    await calculations.runWith(variableId, passOn);
+    expect((await calculations.runsOf(variableId)).at(-1)).toMatchObject({ state: 'Succeeded', attempt: 0 });
+  });
+
   test('a run repeated after a fault gets the same inputs (R-H8)', async () => {
     const source = await addInput([
       [START, 1],

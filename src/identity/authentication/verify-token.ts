@@ -5,6 +5,7 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';
+import { MAX_INT4 } from '../../platform/limits.ts';
 import { parseScopes } from '../issuer/grants/token-request-rules.ts';
 import { KeyCache } from './key-cache.ts';
 import type { TrustedIssuer } from './trusted-issuers.ts';
@@ -103,7 +104,7 @@ function readIssuer(token: string): unknown {
   try {
     return decodeJwt(token).iss;
   } catch {
-    throw new DomainError('invalid_token', 'the token is not a JWT');
+    throw new DomainError('invalid_token', 'the token is not a signed JWT');
   }
 }
 
@@ -169,7 +170,8 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
 function readAccount(claim: unknown): number | undefined {
   if (claim === undefined || claim === null || claim === '') return undefined;
   const accountId = typeof claim === 'string' && /^\d+$/.test(claim) ? Number(claim) : claim;
-  if (typeof accountId === 'number' && Number.isSafeInteger(accountId) && accountId >= 0) return accountId;
+  if (typeof accountId === 'number' && Number.isInteger(accountId) && accountId >= 0 && accountId <= MAX_INT4)
+    return accountId;
   const got = show(claim, 'account');
   throw new DomainError('invalid_token', `the token's claim "account" must be the id of an account, got ${got}`);
 }

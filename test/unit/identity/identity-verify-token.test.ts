@@ -191,7 +191,7 @@ describe('identity: token verification with key sets over HTTP', () => {
 
   it('refuses a token whose claim `account` is not the id of an account, instead of using the active account (R-B5)', async () => {
     const { verify } = createVerifier([old]);
-    for (const account of ['x', '12 ', -1, 1.5, [7], {}, true]) {
+    for (const account of ['x', '12 ', -1, 1.5, 2 ** 31, [7], {}, true]) {
       await expect(verify(await old.sign('k1', { account }))).rejects.toMatchObject({
         code: 'invalid_token',
         message: `the token's claim "account" must be the id of an account, got ${JSON.stringify(account)}`,

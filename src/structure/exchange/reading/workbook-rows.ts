@@ -216,7 +216,8 @@ class SheetRows {
 
   #readHeader(values: readonly unknown[]): void {
     const known = new Map([...listMembers(this.#kind), CONTINUED].map((name) => [name.toLowerCase(), name]));
-    const letters: Record<string, string> = {};
+    // Without a prototype, so that a column named `constructor` is not found before it is added.
+    const letters: Record<string, string> = Object.create(null);
     this.#header = values.slice(0, MAX_COLUMNS + 1).map((value, column) => {
       const given = String(plainValue(value) ?? '')
         .trim()

@@ -38,7 +38,7 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       print(
         taken.isArchived
           ? `restorable to ${taken.restorableFrom} and to every later instant that the archived WAL covers`
-          : `restorable only to the state at ${taken.restorableFrom}, the end of the backup, because no WAL is archived: start \`archive\`, then take another backup`,
+          : `restorable only to its end, shortly before ${taken.restorableFrom}, because no WAL is archived: run \`restore\` without --to while it is the newest backup; do what \`backups\` says, then take another backup`,
       );
     },
     archive: async (operands) => {
@@ -58,8 +58,10 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       const { backup, segments } = await restoreBackup(programs, { directory, target, until });
       print(`copied backup ${backup.name} and ${segments} WAL segment${segments === 1 ? '' : 's'} into ${target}`);
       const recovered =
-        until === undefined ? 'everything that was archived' : `all transactions committed up to ${until}`;
-      print(`start PostgreSQL on ${target}: it recovers ${recovered}, then accepts connections`);
+        until === undefined
+          ? 'everything that was archived, then accepts connections'
+          : `all transactions committed up to ${until}, then accepts connections; if it ends with "recovery ended before configured recovery target was reached", nothing was committed later: restore without --to`;
+      print(`start PostgreSQL on ${target}: it recovers ${recovered}`);
       print(
         'start with an empty Redis: jobs in the old Redis may refer to work that the restored database does not contain',
       );

@@ -20,7 +20,7 @@ export interface CalculationMetrics {
 export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   const runs = metrics.counter({
     name: 'tidemark_calculation_runs_total',
-    help: 'Number of ended runs of calculated variables, by outcome.',
+    help: 'Number of executed runs of calculated variables that ended, by outcome. Runs that a crash of the calculator or a temporary error interrupted are not counted.',
     labels: ['outcome'],
   });
   runs({ outcome: 'ok' });
@@ -31,7 +31,7 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   });
   const points = metrics.counter({
     name: 'tidemark_calculation_points_total',
-    help: 'Points processed by runs, by direction: read or stored.',
+    help: 'Points processed by runs, by direction: read or stored. For an input with a granularity, its buckets are counted.',
     labels: ['direction'],
   });
   const [read, stored] = [points({ direction: 'read' }), points({ direction: 'stored' })];
@@ -97,7 +97,7 @@ export const CALCULATION_BACKLOG: BacklogQuery = {
     {
       column: 'age',
       name: 'tidemark_calculation_due_age_seconds',
-      help: 'Seconds that the oldest due request for a run has waited; 0 when none is due.',
+      help: 'Seconds since the oldest due request for a run became due; 0 when none is due. A change that joins a waiting request restarts its count.',
     },
     { column: 'running', name: 'tidemark_calculation_running', help: 'Runs under way.' },
   ],

@@ -20,7 +20,7 @@ export interface FileMetrics {
 export function createFileMetrics(metrics: Metrics): FileMetrics {
   const rows = metrics.counter({
     name: 'tidemark_file_rows_total',
-    help: 'Rows of Standard Files, by outcome.',
+    help: 'Rows of Standard Files, by outcome. Rows that are rejected because their dates are rolled up count as ingested.',
     labels: ['outcome'],
   });
   const files = metrics.counter({
@@ -47,7 +47,7 @@ export const FILE_BACKLOG: BacklogQuery = {
     {
       column: 'processing',
       name: 'tidemark_files_processing',
-      help: 'Number of Standard Files that are being processed.',
+      help: 'Number of Standard Files whose processing has started but not ended. Files that wait for a retry count too.',
     },
   ],
 };

@@ -24,7 +24,7 @@ const COLUMNS: readonly TemplateColumn[] = [
     format: DATE_FORMAT,
     check: warning('date', 'greaterThan', '1900-03-01', {
       title: 'Date',
-      text: 'Date and time in the time zone of the source, such as 2026-03-01T00:15:00',
+      text: 'Date and time in the time zone of the source, such as 2026-03-01 00:15:00',
     }),
   },
   {

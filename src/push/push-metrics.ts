@@ -36,17 +36,20 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   function of(path: StoragePath): Count {
     return pushes({ way: path });
   }
-  const bytes = one('tidemark_push_bytes_total', 'Total size of the decompressed bodies of accepted pushes, in bytes.');
+  const bytes = one(
+    'tidemark_push_bytes_total',
+    'Total size of the bodies of accepted pushes, in bytes: after decompression and, in a custom format, after mapping. Re-sent pushes do not count.',
+  );
   const readings = one('tidemark_push_readings_total', 'Readings accepted.');
   const elements = metrics.counter({
     name: 'tidemark_push_elements_total',
-    help: 'Elements of pushes with status 200, by outcome. accepted: the element identifies one variable. rejected: the element identifies no variable, or several.',
+    help: 'Elements of pushes with status 200, by outcome. accepted: the element identifies one variable. rejected: the element identifies no variable, or several. Elements of re-sent pushes do not count.',
     labels: ['outcome'],
   });
   const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];
   const refused = metrics.counter({
     name: 'tidemark_pushes_turned_away_total',
-    help: 'Pushes that got status 503 because a resource was full, by resource. queue: bytes waiting to be written. memory: bodies being read.',
+    help: 'Pushes and replays that got status 503 because a resource, or the share of it that the caller may use, was full. queue: bytes waiting to be written. memory: bodies of pushes not answered yet.',
     labels: ['full'],
   });
   function one(name: string, help: string): Count {

@@ -20,18 +20,18 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
   metrics.gauge(
     {
       name: 'tidemark_read_open_streams',
-      help: 'Number of open REST answers that stream points, buckets or comparisons.',
+      help: 'Number of open answers of reads at /data and /data/compare.',
     },
     () => open,
   );
   return {
     points: counter(
       'tidemark_read_points_total',
-      'Number of points, buckets and compared dates that were read for REST answers.',
+      'Number of points, buckets and compared dates that were read for answers of /data and /data/compare.',
     ),
     bytes: counter(
       'tidemark_read_bytes_total',
-      'Bytes of REST answers that stream points, buckets or comparisons, counted before compression.',
+      'Bytes of answers of reads at /data and /data/compare, counted before compression.',
     ),
     openStream: () => {
       open += 1;

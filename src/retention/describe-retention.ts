@@ -18,7 +18,7 @@ export async function describeRetention(database: Database, accountId?: number):
     const retention = await findRetention(database, owner);
     if (retention) lines.push(...(await describe(database, owner, retention)));
   }
-  return lines.length > 0 ? lines : ['no retention policy is saved; every point is kept'];
+  return lines.length > 0 ? lines : ['no retention policy found; without a policy every point is kept'];
 }
 
 async function describe(

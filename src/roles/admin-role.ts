@@ -58,7 +58,7 @@ async function describeRenewal(database: Database, keys: readonly VaultKey[]): P
   const vault = openSecretVault(keys);
   if (vault.keyId === undefined) throw new DomainError('invalid_input', 'WEBHOOK_KEYS must have a key, got none');
   const { webhooks, renewed } = await renewSecrets(database, vault);
-  return `webhooks encrypted again with the key ${vault.keyId}: ${renewed} of ${webhooks}; the rest already used this key`;
+  return `webhooks encrypted with the key ${vault.keyId}: ${renewed} of ${webhooks}; the rest already used this key`;
 }
 
 async function countRetried(transaction: Transaction, accountId: number | undefined): Promise<number> {

@@ -27,7 +27,9 @@ const clientDataSchema = jsonObjectSchema
   .refine((data) => jsonBytes(data) <= MAX_CLIENT_DATA_BYTES, {
     error: ({ input }) => `must be at most ${MAX_CLIENT_DATA_BYTES} bytes as JSON, got ${jsonBytes(input)}`,
   })
-  .meta({ description: `Any JSON object of at most ${MAX_CLIENT_DATA_BYTES} bytes.` });
+  .meta({
+    description: `A JSON object of at most ${MAX_CLIENT_DATA_BYTES} bytes. New values of a form must fit the form.`,
+  });
 
 /** Field with a required text that is not empty. */
 export const nameField = (column: string): Field => ({

@@ -1,7 +1,7 @@
 /**
  * Watches: each sends the new points of variables to one reader (R-J1, R-J2). A watch waits until a variable is marked
- * as changed, reads the new points from the database and sends them to the reader. Between two database reads, the
- * watch keeps no points, only the reader's positions.
+ * as changed, reads the new points from the database and sends them to the reader. While a watch waits for a change, it
+ * keeps no points, only the reader's positions.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -17,7 +17,7 @@ import type { CoalescingSemaphore } from './semaphore.ts';
 import { type Change, streamChanges } from './stream-changes.ts';
 
 export interface WatchMessage {
-  /** The new points; absent in messages that only move the cursor, such as the first message and heartbeats. */
+  /** The new points; absent in messages that have only a cursor, such as the first message and heartbeats. */
   readonly points?: WatchedPoints;
   readonly cursor: Buffer;
 }
@@ -93,7 +93,7 @@ export class Watch {
     for (const variableId of this.#positions.keys()) this.#changed.add(variableId);
   }
 
-  /** @returns the position that the reader has reached in a variable; undefined when the variable is not watched. */
+  /** @returns the variable's position in the last cursor sent; undefined when the variable is not watched. */
   positionOf(variableId: number): ChangePosition | undefined {
     return this.#positions.get(variableId);
   }
@@ -152,8 +152,8 @@ export class Watch {
   }
 
   /**
-   * Reads the points of the changed variables and sends them to the client. If the client stalls, the next round sends
-   * the rest.
+   * Reads the points of the changed variables and sends them to the client. If the client stalls during a long read,
+   * the next round sends the rest.
    */
   async #round(): Promise<void> {
     const variableIds = [...this.#changed];
@@ -222,7 +222,7 @@ export class Watch {
   }
 
   /**
-   * Performs a long read, and sends each message while the read continues. If the client is too slow, the read ends
+   * Performs a long read, and sends each message when the message is complete. If the client is too slow, the read ends
    * early, because it must not hold its snapshot for too long.
    */
   async #stream(variableIds: readonly number[]): Promise<void> {

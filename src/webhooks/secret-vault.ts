@@ -45,11 +45,11 @@ export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
   const keyOf = (id: string): Buffer => {
     const key = byId.get(id);
     if (key) return key;
-    throw new Error(`WEBHOOK_KEYS must have the key "${id}", with which secrets of webhooks are sealed`);
+    throw new Error(`WEBHOOK_KEYS must have the key "${id}", with which secrets or headers of webhooks are sealed`);
   };
   const unwrap = ({ keyId, dataKey }: Sealed, accountId: number): Buffer => {
-    const causes = 'the key with this id was replaced, or the stored secret was changed';
-    const refusal = `the key "${keyId}" of WEBHOOK_KEYS cannot decrypt a secret of a webhook of account ${accountId}: ${causes}`;
+    const causes = 'the key with this id was replaced, or the stored text was changed';
+    const refusal = `the key "${keyId}" of WEBHOOK_KEYS cannot decrypt the secret or headers of a webhook of account ${accountId}: ${causes}`;
     return decrypt(keyOf(keyId), dataKey, keyId, refusal);
   };
   const wrap = ({ id, key }: VaultKey, dataKey: Buffer): string => `${id}:${encrypt(key, dataKey, id)}`;
@@ -64,7 +64,7 @@ export function openSecretVault(keys: readonly VaultKey[]): SecretVault {
     open: (stored, accountId) => {
       const sealed = parse(stored);
       if (!sealed) return stored;
-      const refusal = `a stored webhook secret of account ${accountId} is damaged, or belongs to another account`;
+      const refusal = `the stored secret or headers of a webhook of account ${accountId} are damaged, or belong to another account`;
       return decrypt(unwrap(sealed, accountId), sealed.text, owner(accountId), refusal).toString();
     },
     renew: (stored, accountId) => {

@@ -65,7 +65,7 @@ async function setTemporaryPassword(
   if (password !== undefined) return password;
   throw new DomainError(
     'conflict',
-    `${userName} already has a password at the issuer; delete the user at the issuer and repeat the command, or name another user`,
+    `${userName} already exists at the issuer and need not change the password; delete the user at the issuer and repeat the command, or give another user name and email address`,
   );
 }
 

@@ -1,6 +1,8 @@
 /**
  * Start and end of civil time buckets in a time zone. The buckets are those that `aggregatePoints` makes for inputs,
- * except that overlapping buckets count as one (R-H6).
+ * with two exceptions (R-H6):
+ * - Days, weeks, months or years that overlap count as one bucket.
+ * - Near a clock change, the range of a minute or an hour can include a neighbouring bucket.
  */
 
 import { Temporal } from 'temporal-polyfill';
@@ -15,7 +17,7 @@ type CivilBucket = Exclude<Bucket, 'all'>;
 
 /**
  * @returns the first instant of the bucket that contains `micros` (R-H6). When the clock goes back across the boundary
- * between two buckets, the two overlap and count as one bucket.
+ * between two days, weeks, months or years, the two overlap and count as one bucket.
  */
 export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, previous } = bucketsOf(bucket, timeZoneId);
@@ -26,7 +28,8 @@ export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: str
 }
 
 /**
- * @returns the first instant after the bucket that contains `micros`. Overlapping buckets count as one bucket (R-H6).
+ * @returns the first instant after the bucket that contains `micros`. Days, weeks, months or years that overlap count
+ * as one bucket (R-H6).
  */
 export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, next } = bucketsOf(bucket, timeZoneId);

@@ -1,13 +1,13 @@
 /**
  * The path to a value in `clientData` (R-H1): words joined by dots. A word that contains a dot, a quote, a parenthesis
- * or a brace, or that begins with an operator, is written in single quotes; a single quote inside it is doubled. Quoted
- * words are written as in a customFilter (R-C10). A bare word may contain blanks; in a customFilter, it may not. A
- * leading `clientData` is ignored when a word follows it.
+ * or a brace, or that begins with a blank or one of `=<>~!`, is written in single quotes; a single quote inside it is
+ * doubled. Quoted words are written as in a customFilter (R-C10). A bare word may contain blanks; in a customFilter, it
+ * may not. Blanks at the end of a bare word are dropped. A leading `clientData` is ignored when a word follows it.
  */
 
 /** Rule for paths into forms, as error messages state it. */
 export const FORM_PATH_RULE =
-  "must be words joined by dots, such as Form.Group.'Field (kWh)'; a word that contains a dot, quote, parenthesis or brace must be quoted";
+  "must be words joined by dots, such as Form.Group.'Field (kWh)'; put a word in single quotes if it contains a dot, quote, parenthesis or brace, or begins with a space or one of = < > ~ !; double a single quote inside it";
 
 const WORD = /(?:'((?:[^']|'')+)'|([^\s().{}=<>~!'"][^.'"(){}]*))(\.|$)/y;
 const ROOT = 'clientdata';

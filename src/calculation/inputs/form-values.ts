@@ -15,10 +15,7 @@ export interface Home {
 export interface FormValues {
   /** Values that the script reads from forms, in the order in which the declaration lists them. */
   readonly forms: readonly SandboxScalar[];
-  /**
-   * One warning for each entry of `inputForms` that is NULL because its site or source was deleted after the
-   * declaration was saved.
-   */
+  /** One warning for each entry of `inputForms` that is NULL because its site or source no longer exists. */
   readonly warnings: readonly string[];
 }
 

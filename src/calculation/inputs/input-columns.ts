@@ -30,7 +30,7 @@ export class InputColumns {
   #rows = 0;
   #points = 0;
 
-  /** Number of points added to the columns so far. */
+  /** Number of points in all added chunks, including the points that are not kept. A bucket counts as one point. */
   get pointCount(): number {
     return this.#points;
   }

@@ -63,8 +63,8 @@ export interface LoadedInputs {
   readonly records: readonly InputRecord[];
   readonly pointCount: number;
   /**
-   * The range of dates whose whole `alignTo` period lies inside the window of every aligned input. Undefined when no
-   * input restricts the dates.
+   * A range of dates whose whole `alignTo` periods lie inside the window of every aligned RelativeDate or LastNPoints
+   * input. Undefined when there is no such input.
    */
   readonly whole: DateRange | undefined;
 }
@@ -87,9 +87,11 @@ export interface InputsWanted {
 
 /**
  * Reads each input of a formula within the window of that input (R-H2, R-H6).
- * @param transaction a read-only transaction with isolation level repeatable read that began after the run was claimed.
+ * @param transaction a read-only transaction with isolation level repeatable read. In a claimed run, the transaction
+ *   began after the claim.
  * @throws {DomainError} not_found when the variable of an input does not exist; invalid_input when the unit of an input
- *   cannot be converted, or when the inputs together have more than `remainingPoints` points.
+ *   cannot be converted, when a converted or aggregated value exceeds the range of a double, or when the inputs
+ *   together have more than `remainingPoints` points.
  */
 export async function loadInputs(
   transaction: Transaction,
@@ -138,7 +140,7 @@ function toSeconds({ fromMicros, toMicros }: Window): DateWindow {
   return { from: floor(fromMicros), to: floor(toMicros) };
 }
 
-/** Everything that a read of one input needs, except the window. The window depends on the changed dates. */
+/** What a read of one input needs, except the window and the limit of points. */
 interface InputPlan {
   readonly input: InputDeclaration;
   readonly variable: KnownVariable;
@@ -240,7 +242,7 @@ function tooManyPoints({ alias }: InputDeclaration, maxPoints: number): DomainEr
 
 /**
  * Calls `visit` with each item. When `visit` fails, the remaining items are read and ignored before the error is
- * thrown, because ending a read early would close the connection, and this connection holds the lock of the run.
+ * thrown, because ending a read early would close the connection, which holds the lock of a claimed run.
  */
 async function visitAll<Item>(items: AsyncIterable<Item>, visit: (item: Item) => void): Promise<void> {
   let failure: { readonly error: unknown } | undefined;

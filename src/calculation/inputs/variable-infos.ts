@@ -1,4 +1,4 @@
-/** Reads variables: the members that scripts see (R-H2), and the members that the loader needs to read the points. */
+/** Reads variables: the members that scripts see (R-H2), and other members that a run needs. */
 import type { Queryable } from '../../platform/database/database.ts';
 import {
   AGGREGATE,

@@ -90,9 +90,9 @@ const CLAIM = `
 
 const MAX_DUE_PER_ACCOUNT = 1000;
 
-// Finds a random sample of the due requests of each account, and all runs whose session has ended. The sample is random
-// because requests that wait for an upstream run are due as well. In a fixed order, these requests could hide the
-// requests that can run.
+// Finds a random sample of the due requests of each account, and all abandoned runs. The sample is random because
+// requests that wait for an upstream run are due as well. In a fixed order, these requests could hide the requests that
+// can run.
 const FIND_DUE = `
   with recursive account (id) as (
     (select account_id from calculation_request order by account_id limit 1)

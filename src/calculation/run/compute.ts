@@ -31,7 +31,7 @@ import { shareLimits } from './share-limits.ts';
 export interface ComputeServices {
   readonly dictionary: Dictionary;
   readonly sandbox: SandboxPool;
-  /** Maximum number of points that a run may read from all its inputs together. */
+  /** Maximum number of points that a run may read from all its inputs together. A bucket counts as one point. */
   readonly maxInputPoints: number;
 }
 
@@ -86,7 +86,8 @@ interface Loaded {
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
   /**
-   * For each planned formula, the range of dates whose rows may be stored (`Window.whole`). Undefined means no limit.
+   * For each planned formula, the dates that its aligned inputs allow (`LoadedInputs.whole`). Undefined means that no
+   * input limits the dates.
    */
   readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
@@ -98,9 +99,10 @@ interface Loaded {
 
 /**
  * @returns the outputs, or why the run failed. A failed script is a result, not an exception (R-H11).
- * @throws `signal.reason` when `signal` is aborted.
+ * @throws `signal.reason` when `signal` is aborted before or while a script runs.
  * @throws {DomainError} dependency_unavailable when a write that began before a pinned `asOf` stays open for too long.
  * @throws {SandboxUnavailableError} when R cannot be reached.
+ * @throws {Error} when the variable no longer exists.
  */
 export async function compute(
   services: ComputeServices,

@@ -1,6 +1,6 @@
 /**
- * Ends a run: stores its points, completes its record and announces its end, in one transaction. Stores nothing if the
- * record is no longer Running because another session has taken over the run.
+ * Ends a run: stores its points, completes its record and announces its end, in one transaction. Does not announce the
+ * end of a run that will be repeated. Stores nothing if another database session has already ended the run.
  */
 
 import { type Connection, inTransaction, type Transaction } from '../../platform/database/database.ts';

@@ -2,8 +2,8 @@
 import type { SandboxOutcome } from '../sandbox/sandbox-types.ts';
 
 /**
- * @returns the messages, warnings, errors and output of all formulas, in the order of the formulas, and details of the
- * formula that failed (R-H8).
+ * @returns the messages, warnings, errors and output of the formulas that ran, and details of the formula that failed
+ * (R-H8). Messages, errors and output are in the order in which the formulas ran. A fault adds only details.
  * @param loaded object with the planned formulas and with the warnings about the form values of these formulas.
  */
 export function mergeNotes(
@@ -41,7 +41,7 @@ function describeFailure(outcome: SandboxOutcome | undefined): Readonly<Record<s
   }
 }
 
-/** @returns milliseconds spent in R, and milliseconds spent waiting for R (R-H8). */
+/** @returns milliseconds spent in R, and milliseconds spent on waiting for R and on transferring bytes (R-H8). */
 export function sumTimings(outcomes: readonly SandboxOutcome[]): Readonly<Record<string, number>> {
   const sum = (pick: (timing: SandboxOutcome['timing']) => number) =>
     outcomes.reduce((total, { timing }) => total + pick(timing), 0);

@@ -1,7 +1,7 @@
 /**
  * Converts the series of a script into the points to store, by the rules for lengths, dates, rows without a value,
- * Versions and tags (§7, §9.4, R-H3). The messages about lengths use the words of §7. The points are returned in
- * slices, so that millions of rows do not block the event loop.
+ * Versions and tags (§7, §9.4, R-H3). The messages about the lengths of Version and Tags use the words of §7. The
+ * points are returned in slices, so that millions of rows do not block the event loop.
  */
 
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -15,8 +15,8 @@ import type { OutputColumn, OutputSeries } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 /**
- * Rows per slice, about 10 ms of work. Adjacent rows of one date stay in one slice unless the slice would exceed twice
- * this number.
+ * Rows per slice. A slice takes about 10 ms of work, or much more if most rows have different Tags. Adjacent rows of
+ * one date stay in one slice unless the slice would exceed twice this number.
  */
 export const SLICE_ROWS = 20_000;
 
@@ -33,7 +33,10 @@ export interface OutputCounts {
   readonly dropped: number;
   /** Number of rows whose date is outside `OutputSettings.period`. */
   readonly outside: number;
-  /** Number of rows that were replaced by a later row with the same date and Version. */
+  /**
+   * Number of rows that were replaced by a later row of the slice with the same date and, if `isVersioned`, the same
+   * Version.
+   */
   readonly merged: number;
   readonly stored: number;
 }
@@ -66,7 +69,7 @@ type Period = Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;
 
 /**
  * Plans the points to store from a script's series (§7, §9.4, R-H3).
- * @param series the series as the script returned it; its columns may differ in length.
+ * @param series the series as the sandbox returned it; its columns may differ in length.
  * @returns the rows in slices, or the message of the rule that the series breaks.
  */
 export function planOutput(series: OutputSeries, settings: OutputSettings): PlannedOutput {
@@ -186,12 +189,14 @@ function describeEmptiness({ returned, dropped, outside }: OutputCounts, period:
   if (returned === 0 || dropped + outside < returned) return [];
   if (outside > 0) {
     const rule =
-      'each date must be within the period in which the formula is valid, and in an `alignTo` period that the inputs cover completely';
+      'each date must be in the period in which the formula is valid, and in the whole periods read from each RelativeDate or LastNPoints input that has `alignTo`';
     return [
-      `nothing is stored: ${rule} (${describePeriod(period)}); rows that break this rule: ${outside} of ${returned}`,
+      `no row of the formula is stored: ${rule} (${describePeriod(period)}); rows that break this rule: ${outside} of ${returned}`,
     ];
   }
-  return [`nothing is stored: no returned row has both a date and a finite value; rows returned: ${returned}`];
+  return [
+    `no row of the formula is stored: no returned row has both a date and a finite value; rows returned: ${returned}`,
+  ];
 }
 
 function describePeriod({ fromMicros, untilMicros }: Period): string {
@@ -238,7 +243,7 @@ function textOf(column: OutputColumn | null, code: number): string {
 
 /**
  * Parses the cells of the Tags column. Equal cells of a slice are parsed once. A row whose cell is not a JSON object of
- * at most `MAX_TAGS` storable strings is stored without tags (§7).
+ * at most `MAX_TAGS` storable keys and strings is stored without the tags of the cell (§7).
  */
 function tagReader() {
   const known = new Map<string, Readonly<Record<string, string>> | undefined>();

@@ -15,7 +15,7 @@ export interface PlannedFormula {
   /** Index of the formula in the declaration. */
   readonly index: number;
   readonly formula: FormulaDeclaration;
-  /** Period of the formula's validity: only points in it are stored. */
+  /** A range of dates that the formula computes: only points in it are stored. */
   readonly period: FormulaPeriod;
   /** The range of the changed dates, with both ends clamped to the period. */
   readonly changed: DateRange;
@@ -25,9 +25,9 @@ export interface PlannedFormula {
 /**
  * Plans the runs of the formulas that have a script (R-H1, R-H6). A formula runs in either of two cases:
  * - A changed date lies in the period of the formula.
- * - An input's window for a date of the period contains a changed date. The formula then runs for a single date of the
- *   period, the one nearest to the changed dates. An input that is not of type RelativeDate counts only with the
- *   `alignTo` period of the date, not with its whole window.
+ * - No changed date lies in the period, but the range that `reachOf` returns for an input and the changed dates
+ *   contains a date of the period. The formula then runs for a single date of the period, the one nearest to the
+ *   changed dates. If the input is not of type RelativeDate, only `alignTo` widens the range of `reachOf`.
  */
 export function planFormulas(
   declaration: Declaration,

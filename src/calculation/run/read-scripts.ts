@@ -1,7 +1,7 @@
 /**
- * Asks R for the syntax errors of a script, the names that the script reads and the periods that it groups by, without
- * running the script. Also lists the installed packages. Both run in the sandbox, because a script could attack R's
- * parser (R-H4, R-H9).
+ * Asks R for the first syntax error of a script, the names that the script reads and the periods that it groups by,
+ * without running the script. Scripts are parsed in the sandbox, because a script could attack R's parser. Also lists
+ * the installed packages (R-H4, R-H9).
  */
 import type { RPackage, ScriptBucket, ScriptProblem, ValidateAnswer } from '../authoring/preview-task.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';

@@ -7,7 +7,7 @@ import type { SandboxJob, SandboxOutcome, SpentTime } from '../sandbox/sandbox-t
 
 /**
  * @returns a function that runs one script, as `sandbox.run` does, but only within the wall and CPU time that earlier
- * scripts of the run have left unused (R-H7).
+ * scripts of the run have left unused (R-H7). A script always gets at least 1 ms of wall time and 1 s of CPU time.
  */
 export function shareLimits(
   sandbox: Pick<SandboxPool, 'run'>,

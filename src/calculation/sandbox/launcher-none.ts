@@ -28,7 +28,7 @@ import { SandboxUnavailableError } from './sandbox-types.ts';
 export function createNoneLauncher(rRoot: string): Launcher {
   if (!isRoot() && rRoot !== '/') {
     throw new SandboxUnavailableError(
-      'with SANDBOX=none, R_ROOT must be "/" unless the service runs as root, because only root can start R in another root directory',
+      `with SANDBOX=none, only root can start R in another root directory; run the service as root, or set R_ROOT to "/" and let the user of the service own /tmp and write to ${SOCKET_DIRECTORY}`,
     );
   }
   return { mode: 'rlimits-only', launch: () => launch(rRoot) };

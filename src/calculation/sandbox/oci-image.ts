@@ -49,7 +49,7 @@ async function importRoot([file = '', ...options]: readonly string[], rRoot: str
 async function endOf(child: ChildProcess, file: string): Promise<number | null> {
   const [code] = await once(child, 'close').catch((error: Error) => {
     throw new SandboxUnavailableError(
-      `${file} cannot run (${error.message}); SANDBOX_OCI_COMMAND must name an OCI engine that is installed`,
+      `${file} cannot run (${error.message}); SANDBOX_OCI_COMMAND must name an installed OCI engine, by its full path if it is not in ${HOST_ENVIRONMENT.PATH}`,
     );
   });
   return code;

@@ -89,13 +89,13 @@ function unreportedOutcome(answer: Answer, trailer: Trailer, limits: DecidedLimi
   const message =
     answer.result.length > 0
       ? 'the result of the script could not be read, probably because the script wrote to the file descriptor of the result'
-      : `R ended before the last expression of the script, because of quit() or a crash; exit code ${trailer.code}`;
+      : `R ended without a result, because of quit() or a crash; exit code ${trailer.code}`;
   return { kind: 'script_error', message, call: '', errors: [], ...ending };
 }
 
 function killedOutcome(number: number, ending: Ending): SandboxOutcome {
   const signal = signalName(number);
-  const why = signal === 'SIGKILL' ? 'the machine ran out of memory' : 'R or a package crashed';
+  const why = signal === 'SIGKILL' ? 'the machine or the container ran out of memory' : 'R or a package crashed';
   return { kind: 'killed', signal, message: `the script was ended by ${signal}, probably because ${why}`, ...ending };
 }
 
@@ -125,7 +125,7 @@ function limitMessage(limit: LimitName, limits: DecidedLimits): string {
         `or a result larger than ${bytesText(maxResultBytes(limits.maxPoints))}`
       );
     case 'processes':
-      return `the script had more than ${limits.maxProcesses} processes at the same time`;
+      return `the script had more than ${limits.maxProcesses} processes and threads at the same time`;
   }
 }
 

@@ -10,7 +10,10 @@ const UTF8_MARK = '\xef\xbb\xbf';
 
 const NOT_CSV: readonly (readonly [start: string, what: string])[] = [
   [ZIP_START, 'the file must be CSV, got a zip archive, perhaps an xlsx workbook'],
-  ['\x1f\x8b', 'the file must be CSV, got gzip; to send the CSV compressed, add the header Content-Encoding: gzip'],
+  [
+    '\x1f\x8b',
+    'the file must be CSV, got gzip; to compress the upload, gzip the request body and send the header Content-Encoding: gzip',
+  ],
   [COMPOUND_START, 'the file must be CSV, got an Office document that is encrypted or in an old format such as .xls'],
   ['%PDF', 'the file must be CSV, got a PDF'],
   ['\xff\xfe', 'the file must be UTF-8, got UTF-16'],

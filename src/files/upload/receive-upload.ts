@@ -29,7 +29,7 @@ const OTHER_WORKBOOKS: ReadonlySet<string> = new Set(['xls', 'xlsm', 'xlsb', 'od
 
 export const UPLOAD_QUERY = declareQuery({
   filename: textParameter(
-    'File name. A file with the extension .csv or .xlsx is a Standard File. A file with the extension .xls, .xlsm, .xlsb or .ods is refused. A file with any other extension is an attachment. If the name has no extension, the content type decides. Default: in a multipart body, the file name of the part `data`; otherwise `upload.csv` or `upload.xlsx`, depending on the content type.',
+    'File name. A file with the extension .csv or .xlsx is a Standard File. A file with the extension .xls, .xlsm, .xlsb or .ods is refused. A file with any other extension is an attachment. If the name has no extension, the content type decides. In a body that is not multipart, the content type must match the extension: `text/csv` for .csv, the xlsx type for .xlsx, any other type for an attachment. Default: in a multipart body, the file name of the part `data`; otherwise `upload.csv` or `upload.xlsx`, depending on the content type.',
     // This only documents the maximum. `nameOf` removes folders from the name, and then enforces the maximum.
     z.string().meta({ maxLength: MAX_FILENAME }),
   ),

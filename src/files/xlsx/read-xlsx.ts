@@ -129,7 +129,7 @@ class SheetRows implements RowVisitor {
     }
     const problems = [
       ...(micros === undefined
-        ? [`${FILE_DATE_RULE}, or as a date cell; got ${this.#shown(cells, columns.date)}`]
+        ? [`${FILE_DATE_RULE}, or as a date cell from 1900; got ${this.#shown(cells, columns.date)}`]
         : []),
       ...(Number.isNaN(value) ? [`value must be a finite number, got ${this.#shown(cells, columns.value)}`] : []),
     ];

@@ -31,7 +31,7 @@ const MAX_STYLES = 100_000;
 export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
   const root = [...(await readRelations(archive, '')).values()];
   const main = root.find(({ type }) => type === 'officeDocument')?.target;
-  if (main === undefined || !archive.has(main)) throw notWorkbook('an archive without a workbook');
+  if (main === undefined || !archive.has(main)) throw notWorkbook('a zip archive of another kind');
   if (main.endsWith('.bin')) throw notWorkbook('a binary workbook (.xlsb); save it as .xlsx');
   const relations = await readRelations(archive, main);
   const { sheetIds, dateSystem } = await readMain(archive, main);

@@ -71,7 +71,8 @@ function exchangeHere(config: Config, database: Database, issuer: string, clock:
   const policy = signInPolicy(config);
   return async (credentials) => {
     const result = await signIn(database, { ...credentials, isDevice: true }, policy, clock);
-    if (result.kind === 'wrong_credentials') throw refused('the user name or password is wrong');
+    if (result.kind === 'wrong_credentials')
+      throw refused('the user name or password is wrong, or sign-in is blocked after too many wrong passwords');
     if (result.kind === 'must_change_password') throw refused('Account is not fully set up');
     const user = await findTokenUser(database, result.userId, undefined, new Date(clock.nowMillis()));
     if (!user || user.isLocked) throw refused('the user is locked or does not exist');

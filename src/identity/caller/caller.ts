@@ -59,6 +59,6 @@ export function assertPermission(caller: Caller, permission: Permission): void {
   if (caller.permissions.has(permission)) return;
   throw new DomainError(
     'permission_denied',
-    `the caller must have the permission ${permission} in account ${caller.accountId}; ask a manager to grant it`,
+    `the caller must have the permission ${permission} in account ${caller.accountId}; ask a manager or an ADMIN to grant it`,
   );
 }

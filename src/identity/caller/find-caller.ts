@@ -166,7 +166,7 @@ async function findAccess(options: CallerCacheOptions, token: VerifiedToken, now
 
 function noAccess(userName: string, accountId: number | undefined): string {
   if (accountId !== undefined) return `the user ${userName} has no access to account ${accountId}`;
-  return `the token must name an account in its claim "account", because the user ${userName} has no accessible active account`;
+  return `the user ${userName} has no accessible active account; put the id of an accessible account in the claim "account" of the token, or ask an ADMIN to add the user to an account`;
 }
 
 function toCaller(row: AccessRow) {

@@ -3,6 +3,7 @@
  * that the client may have (R-B2, R-B4).
  */
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider';
+import { MAX_INT4 } from '../../platform/limits.ts';
 import { findTokenUser } from '../authentication/find-token-user.ts';
 import type { GrantContext } from './grants/issuer-grants.ts';
 import { API_RESOURCE, allowedScopes } from './grants/issuer-resource.ts';
@@ -63,7 +64,9 @@ async function findAccountId(
 ): Promise<number | undefined> {
   const requested = parseRequestedAccount(params);
   if (requested.kind === 'malformed')
-    throw new errors.InvalidRequest(`${requested.field} must hold the id of an account, a whole number above 0`);
+    throw new errors.InvalidRequest(
+      `the account id in ${requested.field} must be a whole number from 1 to ${MAX_INT4}`,
+    );
   const requestedId = requested.kind === 'account' ? requested.accountId : undefined;
   const user = await findTokenUser(database, userId, requestedId, new Date(clock.nowMillis()));
   if (requestedId !== undefined && user?.accountId === undefined) {

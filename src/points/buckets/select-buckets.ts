@@ -27,7 +27,7 @@ export interface BucketSelection {
   readonly labels: ChosenLabels;
   readonly buckets: Buckets;
   readonly aggregate: AggregateFunction;
-  /** True when rollups have replaced some points of the variables. */
+  /** True when the statement combines rollups with raw points. */
   readonly isRolledUp: boolean;
   /** The limit and offset apply to each variable separately. */
   readonly page: Pick<PointSelection, 'limit' | 'offset'>;
@@ -58,7 +58,7 @@ export function selectBuckets(variableIds: readonly number[], wanted: BucketSele
   const isWhole = bucket === 'minute' || bucket === 'hour' ? `${start('date')} = ${start('last_date')}` : undefined;
   const parts = isRolledUp ? withRollups(versions, selection, VARIABLE, isWhole) : versions;
   // `offset 0` hides the expression of `start` from the planner. Otherwise the planner would expect as many buckets as
-  // points, and sort all points instead of aggregating them by hash.
+  // points. For a large read, it would then sort all points instead of aggregating them by hash.
   const columns = isRolledUp ? PART_COLUMNS : 'value';
   const placed = `select ${start('date')} as start, ${columns} from (${parts}) version offset 0`;
   const grouped = `select start, ${results} from (${placed}) placed group by start ${having}`;

@@ -26,8 +26,8 @@ export interface ColumnSettings {
 /** Seconds after which uncompressed rows of a compressed chunk are compressed even while writes continue. */
 const MAX_ROWS_SEC = 480;
 /**
- * Maximum wait for a lock. It is short, because reads and writes queue behind a compression that waits. It is shorter
- * than `deadlock_timeout` (1 s), so in a deadlock the compression gives up before PostgreSQL aborts a write.
+ * Maximum wait for a lock. It is short, because writes queue behind a compression that waits. It is shorter than
+ * `deadlock_timeout` (1 s), so in a deadlock the compression usually gives up before PostgreSQL aborts a write.
  */
 const LOCK_TIMEOUT_MS = 200;
 const COMPRESS_TIMEOUT_MS = 600_000;
@@ -39,8 +39,8 @@ const LOCK_CLASS = 0x636f_6c73;
  */
 const LATER: ReadonlySet<string> = new Set(['55P03', '40P01', '57014', '40001']);
 
-// Records the number of writes to each chunk, and returns the chunks to compress. PostgreSQL's statistics of writes can
-// lag by some seconds.
+// Records the number of row changes of each chunk, and returns the chunks to compress. PostgreSQL's statistics of
+// writes can lag by some seconds.
 const OBSERVE = `
   with seen as (
     select chunk_id as id, name::regclass as relation, is_compressible, is_compressed, is_partial as has_rows
@@ -105,11 +105,12 @@ export async function compressChunks(
 }
 
 /**
- * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to this chunk wait until the commit. At
- * the end, the function locks `point_gate` for a moment, during which all reads and writes of points wait.
+ * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to an uncompressed chunk wait until the
+ * commit; writes to a compressed chunk wait only at the end. The function then locks `point_gate` for a moment, during
+ * which all reads and writes of points wait.
  * @param name quoted name of the chunk's table.
  * @returns false when the chunk is in use or its compression takes too long; the chunk is then unchanged.
- * @throws {DatabaseError} for any other failure.
+ * @throws {Error} for any other failure.
  */
 export async function compressChunk(connection: Connection, name: string): Promise<boolean> {
   let replaced: string | undefined;
@@ -124,9 +125,10 @@ export async function compressChunk(connection: Connection, name: string): Promi
     if (isLockFailure(error)) return false;
     throw error;
   }
-  // Returns the pages of dead rows to the file system now; autovacuum would do so later. The chunk's own table has dead
-  // rows because TimescaleDB deletes rows after compressing them. If the chunk already had a table of compressed data
-  // before this compression, `replaced` names that table: it has dead rows because new batches have replaced old ones.
+  // Removes dead rows, and returns free pages at the end of a table to the file system; autovacuum would do so later.
+  // The chunk's own table has dead rows because TimescaleDB deletes rows after compressing them. If the chunk already
+  // had a table of compressed data before this compression, `replaced` names that table: it has dead rows because new
+  // batches have replaced old ones.
   await connection.query(`vacuum (truncate, skip_locked) ${[name, ...(replaced ? [replaced] : [])].join()}`);
   await freePages(connection, name);
   return true;

@@ -28,8 +28,7 @@ export function describeStoredPoints(stored: readonly StoredPoints[]): readonly 
 
 /**
  * Registers gauges for the number and the disk space of stored points.
- * @returns a function that measures the stored points. The metrics omit the gauges until the first measurement has
- *   ended.
+ * @returns a function that measures the stored points. The gauges have no values until a measurement has succeeded.
  */
 export function watchStorage(database: Database, metrics: Metrics): () => Promise<void> {
   let stored: readonly StoredPoints[] | undefined;

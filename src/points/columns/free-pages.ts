@@ -2,12 +2,13 @@
  * Frees, by VACUUM FULL, the pages that compression leaves in a chunk:
  * - indexes of the table for uncompressed rows, which is empty after the compression (57 bytes per current point, 89 per
  *   superseded version)
- * - free space maps and visibility maps of this table and of the table with the compressed data (88 kB per chunk)
+ * - free space maps and visibility maps of this table and of the table with the compressed data (at most 80 kB per
+ *   chunk)
  */
 import type { Connection } from '../../platform/database/database.ts';
 import { LOCK_NOT_AVAILABLE } from './move-rows.ts';
 
-/** Shorter than `deadlock_timeout`: in a deadlock, the VACUUM gives up before PostgreSQL aborts a write. */
+/** Shorter than `deadlock_timeout`: in a deadlock, the VACUUM usually gives up before PostgreSQL aborts a write. */
 const LIMIT = `set lock_timeout = '200ms'`;
 const RESET_LIMIT = 'reset lock_timeout';
 

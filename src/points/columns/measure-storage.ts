@@ -1,6 +1,7 @@
 /**
  * Measures the number and disk space of stored points, by table, by form (rows, or the compressed columns of
- * TimescaleDB's Community edition) and by account. `admin storage` and the metrics report these figures.
+ * TimescaleDB's Community edition) and by account. `admin storage`, the metrics and `GET /admin/operate` report these
+ * figures.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { type Chunk, findChunks, type PointTable } from '../write/find-chunks.ts';
@@ -12,15 +13,21 @@ export interface StoredPoints {
   /** Null for points whose variable is deleted. These points are not purged yet. */
   readonly accountId: number | null;
   /**
-   * Number of points. If a chunk has more than a million uncompressed rows, the number of rows is estimated from a
-   * sample.
+   * Number of points. If a chunk has more than a million uncompressed rows by PostgreSQL's estimate, the number of rows
+   * is estimated from a sample.
    */
   readonly points: number;
-  /** Size on disk, including indexes. The bytes of a chunk are divided among accounts in proportion to their points. */
+  /**
+   * Size on disk, including indexes. The bytes of each form of a chunk are divided among accounts in proportion to
+   * their points in this form.
+   */
   readonly bytes: number;
 }
 
-/** In a chunk with more rows than this, the rows are not counted: their number is estimated from a sample. */
+/**
+ * In a chunk with more rows than this by PostgreSQL's estimate, the rows are not counted: their number is estimated
+ * from a sample.
+ */
 const MAX_COUNTED = 1_000_000;
 const CHUNK_TIMEOUT_MS = 60_000;
 

@@ -50,7 +50,7 @@ export async function moveRows(connection: Connection, name: string): Promise<nu
 }
 
 /**
- * Moves the rows of page `first` and of all later pages, beginning with the last page.
+ * Moves the rows of the pages from `first` to `end` (exclusive). The last PAGES_OF_STEP pages come first.
  * @returns the number of rows moved.
  * @throws {DatabaseError} LOCK_NOT_AVAILABLE when the chunk is in use.
  */

@@ -21,6 +21,6 @@ export function describeRefused(tuples: Buffer, offsets: readonly number[]): rea
   }
   return Array.from(byVariable, ([variableId, { count, from, to }]) => {
     const dates = from === to ? formatInstant(from) : `${formatInstant(from)} to ${formatInstant(to)}`;
-    return `readings of variable ${variableId} were not stored (number of readings: ${count}, dates: ${dates}), because retention has already rolled up the points at these dates`;
+    return `readings of variable ${variableId} were not stored (number of readings: ${count}, dates: ${dates}), because retention has already rolled up these dates`;
   });
 }

@@ -78,14 +78,14 @@ export function openAdmission(database: Database, limits: AdmissionLimits, metri
 function describeMemory({ of, held }: BudgetBound, own: number, maxBytes: number): string {
   const max = `${toMebibytes(maxBytes)} MiB`;
   if (of === 'total' && held === own) {
-    return `this body alone needs more than the ${max} of memory that all request bodies together may take; send several smaller requests`;
+    return `this body alone needs more than the ${max} of memory that all push bodies together may take; send several smaller requests`;
   }
   const used = toMebibytes(held);
   if (of === 'total') {
-    return `all request bodies together may take at most ${max} of memory, and ${used} MiB are in use; try again later`;
+    return `all push bodies together may take at most ${max} of memory, and ${used} MiB are in use; try again later`;
   }
-  const rule = `this body would leave too little memory for the request bodies of other ${of}s`;
-  return `${rule}; this ${of} uses ${used} MiB of the ${max} that all request bodies together may take; try again later`;
+  const rule = `this body would leave too little memory for the push bodies of other ${of}s`;
+  return `${rule}; this ${of} uses ${used} MiB of the ${max} that all push bodies together may take; try again later`;
 }
 
 function toMebibytes(bytes: number): number {
@@ -132,9 +132,9 @@ function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Om
       const own = byAccount.get(accountId) ?? 0;
       throw new DomainError(
         'queue_full',
-        `the queue holds ${toMebibytes(total)} of at most ${toMebibytes(maxBytes)} MiB of readings, ` +
+        `the queue holds ${toMebibytes(total)} MiB of readings (limit: ${toMebibytes(maxBytes)} MiB), ` +
           `${toMebibytes(own)} MiB of them from this account; pushes of an account are refused when the account ` +
-          'has more in the queue than is left free; try again later',
+          'has at least as much in the queue as is left free; try again later',
       );
     },
     noteQueued: (accountId, bytes) => {

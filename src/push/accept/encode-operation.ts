@@ -33,7 +33,7 @@ export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | '
  */
 function nothingAccepted(count: number): PushWarning {
   const subject = count === 1 ? 'the element' : `each of the ${count} elements`;
-  const message = `nothing was stored: ${subject} matches either no variable or several variables; see the reasons in "rejected", correct the sources and variables, and replay the operation`;
+  const message = `the readings were not stored: ${subject} matches either no variable or several variables; see the reasons in "rejected"; correct the sources and variables and replay the operation, or correct the push and send it again`;
   return { path: '$', code: 'nothing_accepted', message };
 }
 

@@ -143,7 +143,7 @@ class PushThread {
 }
 
 function lost(): DomainError {
-  return new DomainError('dependency_unavailable', 'reading the body was interrupted; send the push again');
+  return new DomainError('dependency_unavailable', 'reading the push was interrupted; send the request again');
 }
 
 function toError(reply: PushReply): unknown {

@@ -97,7 +97,7 @@ const reading = lenientObject(
       .meta({
         type: ['string', 'integer'],
         description:
-          'ISO 8601 text no finer than microseconds, or epoch milliseconds as a number. Text without an offset is in the time zone of the source.',
+          'ISO 8601 text no finer than microseconds, or epoch milliseconds as a number of 12 or 13 digits. Text without an offset is in the time zone of the source.',
         examples: ['2026-03-01T00:15:00Z', '2026-03-01T00:15:00+01:00', '2026-03-01 00:15:00', 1_772_324_100_000],
       })
       .transform((value) => toDate(value)),

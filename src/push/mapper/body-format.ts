@@ -26,6 +26,6 @@ export function formatOf(contentType: string, subject = 'the Content-Type'): Bod
   if (found) return found[0];
   throw new DomainError(
     'unsupported_media_type',
-    `${subject} must be JSON, XML, text/csv or text/plain, got ${contentType || 'none'}`,
+    `${subject} must be application/json, application/*+json, application/xml, application/*+xml, text/xml, text/*+xml, text/csv or text/plain, got ${contentType || 'none'}`,
   );
 }

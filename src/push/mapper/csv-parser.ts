@@ -9,7 +9,10 @@ const SEPARATORS = [',', ';', '\t'] as const;
 
 export type CsvRow = readonly string[];
 
-/** @returns the fields of each row; an empty line is not a row. @throws {BodyError} when a quote is not closed. */
+/**
+ * @returns the fields of each row; an empty line is not a row, and a line of only `""` is not a row.
+ * @throws {BodyError} when a quote is not closed.
+ */
 export function parseCsv(text: string): readonly CsvRow[] {
   const separator = findSeparator(text);
   const rows: CsvRow[] = [];
@@ -33,7 +36,10 @@ export function parseCsv(text: string): readonly CsvRow[] {
   return rows;
 }
 
-/** @returns one object per row after the first, with the fields of the first row as names; missing fields are ''. */
+/**
+ * @returns one object per row after the first. The names are the trimmed fields of the first row. Missing fields are
+ *   ''.
+ */
 export function toRecords([header = [], ...rows]: readonly CsvRow[]): readonly Readonly<Record<string, string>>[] {
   return rows.map((row) => Object.fromEntries(header.map((name, index) => [name.trim(), row[index] ?? ''])));
 }

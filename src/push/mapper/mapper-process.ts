@@ -42,8 +42,8 @@ const MAX_MESSAGE_CHARACTERS = 1000;
 const LINE_FEED = 0x0a;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-// JSONata itself enforces these limits, because the error messages of JSONata tell the author of the mapper more than a
-// killed process would.
+// JSONata itself enforces `stack` and `sequence`, because the error messages of JSONata tell the author of the mapper
+// more than a killed process would. The parent kills the process before `timeout` has passed.
 const GUARDS = { timeout: 60_000, stack: 1000, sequence: 2_000_000 };
 
 const parser = new XMLParser({
@@ -63,14 +63,14 @@ async function answer({ id, expression, body, maxBytes }: MapRequest): Promise<M
   const compiled = jsonata(expression, GUARDS);
   if (!body) return { id, kind: 'checked' };
   const result: unknown = await compiled.evaluate(parseBody(body));
-  // JSONata returns the element itself for a list of one element, and undefined for an empty list.
+  // JSONata returns the element itself for a sequence of one element, and undefined for an empty sequence.
   const elements = result === undefined ? [] : Array.isArray(result) ? result : [result];
   const json = JSON.stringify(elements);
   const bytes = Buffer.byteLength(json);
   return bytes > maxBytes ? { id, kind: 'too_large', bytes } : { id, kind: 'mapped', json: Buffer.from(json) };
 }
 
-/** @throws {BodyError} when the body is not valid in `format`. */
+/** @throws {BodyError} when the body is not UTF-8, is not valid in `format`, or is XML with a DOCTYPE. */
 function parseBody({ format, hasHeader, bytes }: MapBody): unknown {
   const text = decode(bytes);
   switch (format) {
@@ -120,7 +120,7 @@ function parseXml(text: string): unknown {
   const verdict = XMLValidator.validate(text);
   if (verdict === true) return parser.parse(text);
   const { msg, line, col } = verdict.err;
-  throw new BodyError(`the body must be XML: ${msg} (line ${line}, column ${col})`);
+  throw new BodyError(`the body must be XML: ${msg} (line ${line}, column ${col ?? 1})`);
 }
 
 function failure(id: number, error: unknown): MapReply {

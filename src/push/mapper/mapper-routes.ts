@@ -47,7 +47,10 @@ const MAX_TRIAL_BYTES = 4 << 20;
 /** Routes below `/account/mappers` for managers: create, read, update, delete, test (R-D9). */
 export function mapperRoutes(services: MapperServices): Hono<Env> {
   const { database, runner, limits, audit } = services;
-  /** @throws {DomainError} invalid_input; for an invalid expression, the message gives the position if it is known. */
+  /**
+   * @throws {DomainError} invalid_input; for an invalid expression, the message gives the position if it is known. Also
+   *   queue_full, and the errors of `readJsonBody`.
+   */
   const parseFields = async (request: Request, { accountId }: Caller): Promise<MapperFields> => {
     const fields = parseInput(mapperSchema, await readJsonBody(request));
     try {

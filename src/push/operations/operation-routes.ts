@@ -56,8 +56,9 @@ export function operationRoutes({ database, admission, replay }: PushService): H
 }
 
 /**
- * @returns the newest operation with the label. If `isEvery`, returns instead every operation that has the label and
- *   either has the state Failed or has rejected elements.
+ * Finds the operations with the label, among those that the caller may see.
+ * @returns the newest operation. If `isEvery`, returns instead every operation that has the state Failed or has
+ *   rejected elements.
  */
 async function findMeant(
   database: Database,

@@ -94,7 +94,7 @@ export const PUSH_BACKLOG: BacklogQuery = {
     {
       column: 'setAside',
       name: 'tidemark_push_set_aside_batches',
-      help: 'Batches that cannot be written and wait for an operator.',
+      help: 'Batches that could not be written and wait for a replay or an operator.',
     },
   ],
 };

@@ -35,13 +35,13 @@ export const COMPARE_QUERY = declareQuery(
       'VersionTag of the version on the left side of the comparison. Required unless `leftAsOf` is given.',
     ),
     leftAsOf: dateOfReadParameter(
-      'For each date, the left side of the comparison is the newest version stored at or before this instant.',
+      'For each date, the left side of the comparison is the newest version stored at or before this instant. With `leftVersion`, only versions with that VersionTag count.',
     ),
     rightVersion: textsParameter(
-      'VersionTag of the version on the right side of the comparison. Default: the latest version.',
+      'VersionTag of the version on the right side of the comparison. Default without `rightAsOf`: the latest version.',
     ),
     rightAsOf: dateOfReadParameter(
-      'For each date, the right side of the comparison is the newest version stored at or before this instant.',
+      'For each date, the right side of the comparison is the newest version stored at or before this instant. With `rightVersion`, only versions with that VersionTag count.',
     ),
     ...PERIOD,
     ...SHAPE,

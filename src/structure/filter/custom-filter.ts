@@ -176,7 +176,7 @@ function toPattern(operator: FilterOperator, { text }: FilterValue): string {
 function toValue({ type, members }: Operand, { text, position }: FilterValue): unknown {
   if (members) return toMember(members, text, position);
   if (type === 'number' && !NUMBER.test(text))
-    throw fault(position, `the value must be a number, got ${JSON.stringify(text)}`);
+    throw fault(position, `the value must be a decimal number such as 12 or -1.5, got ${JSON.stringify(text)}`);
   if (type === 'boolean' && !BOOLEAN.test(text))
     throw fault(position, `the value must be true or false, got ${JSON.stringify(text)}`);
   return text;

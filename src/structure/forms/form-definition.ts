@@ -51,7 +51,7 @@ const fieldSchemaOf = <Unit extends z.ZodType>(unitId: Unit) =>
       .meta({ description: 'Whether a resource that has values for the form must also have a value for this field.' }),
     minimum: z.number().nullish().meta({ description: 'Smallest value of an Int or Double field, inclusive.' }),
     maximum: z.number().nullish().meta({ description: 'Largest value of an Int or Double field, inclusive.' }),
-    unitId: unitId.nullish().meta({ description: 'Id of the unit of an Int or Double field.' }),
+    unitId: unitId.nullish().meta({ description: 'Unit of an Int or Double field.' }),
   })
     .superRefine(checkItems)
     .superRefine(checkRange);

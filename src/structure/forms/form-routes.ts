@@ -28,7 +28,7 @@ export const FORM_LIST = declareQuery(
 export const VALUE_LIST = declareQuery(
   {
     hasProblems: optionalFlagParameter(
-      '`true`: only resources with values that violate the form; `false`: only resources without such values. Cannot be combined with paging.',
+      '`true`: only resources with values that violate the form; `false`: only resources without such values. Cannot be combined with `itemsPerPage`.',
     ),
     ...PAGING,
   },

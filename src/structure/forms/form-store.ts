@@ -127,8 +127,8 @@ async function assertEmpty(queryable: Queryable, { id, name, entityType }: Form)
     [id, name],
   );
   if (!rows[0]) return;
-  const values = `values for this form in clientData[${JSON.stringify(name)}]`;
-  const rule = `name and entityType of the form cannot change, because ${entityType.toLowerCase()} ${rows[0].id} has ${values}`;
+  const key = `the key ${JSON.stringify(name)} in its clientData`;
+  const rule = `name and entityType of the form cannot change, because ${entityType.toLowerCase()} ${rows[0].id} has ${key}`;
   throw new DomainError('conflict', `${rule}; remove this key from the clientData of all ${PLURAL[entityType]} first`);
 }
 

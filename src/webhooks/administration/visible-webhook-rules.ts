@@ -2,8 +2,8 @@
  * What a USER sees of a webhook (R-B9, R-I1). A webhook exists for a USER when it has no filter, or when its filter
  * names at least one entity that the USER has access to. In the filter, the USER sees only the ids of such entities.
  * The path of the URL, the values of the headers and the body template are hidden, because they may hold credentials of
- * the receiver. Results of deliveries are shown only when the webhook has a filter and the USER sees everything that
- * the filter names.
+ * the receiver. The last execution and the counts are shown only when the webhook has a filter and the USER sees
+ * everything that the filter names.
  */
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
@@ -41,8 +41,8 @@ export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): V
 }
 
 /**
- * @returns true when there is a filter and the user sees everything it names. Only then are results of deliveries
- * shown: they reveal the activity of the entities that the filter names.
+ * @returns true when there is a filter and the user sees everything it names. Only then are the last execution and the
+ * counts shown: they reveal the activity of the entities that the filter names.
  */
 function isReachedEntirely(filter: WebhookFilter, reached: ReachedEntities): boolean {
   return !isEmpty(filter) && countIds(narrow(filter, reached, reached.wholeSites)) === countIds(filter);

@@ -1,4 +1,7 @@
-/** `/account/webhooks` (§4.4): users read the webhooks visible to them; only managers write webhooks (R-I1, R-I6). */
+/**
+ * `/account/webhooks` (§4.4): users read the webhooks visible to them; only a MANAGER or an ADMIN writes webhooks
+ * (R-I1, R-I6).
+ */
 import { type Context, Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';

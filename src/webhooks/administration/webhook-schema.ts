@@ -70,7 +70,7 @@ export const newWebhookShape = (policy: TargetPolicy) => ({
   headers: clearableHeadersSchema.default({}),
   filter: clearableFilterSchema.default({}),
   bodyTemplate: templateSchema.default(null),
-  /** Secret of the webhook; null means that the service generates one. */
+  /** Secret of the webhook; null means that the client gave no secret. */
   secret: secretSchema.nullish().transform((secret) => secret ?? null),
 });
 

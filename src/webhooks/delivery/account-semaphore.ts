@@ -1,5 +1,5 @@
 /**
- * Limits the number of webhooks and trial sends of one account that a process works on at the same time. A key
+ * Limits the number of webhooks, or of trial sends, of one account that a process works on at the same time. A key
  * identifies a webhook or a trial send. A freed permit is reserved for the key that has waited longest. Otherwise this
  * key might wait for ever.
  */
@@ -25,14 +25,14 @@ interface Account {
 }
 
 /**
- * Duration of a reservation. Without this limit, the permit would stay reserved for ever if the wake-up of the waiting
+ * Duration of a reservation. Without this limit, the permit could stay reserved for ever if the wake-up of the waiting
  * webhook or trial send were lost.
  */
 const RESERVED_MS = 1000;
 
 /**
  * Opens a semaphore that limits each account separately.
- * @param permitsPerAccount maximum number of deliveries and trial sends that run for one account at the same time.
+ * @param permitsPerAccount maximum number of keys of one account that the process works on at the same time.
  */
 export function openAccountSemaphore(
   permitsPerAccount: number,

@@ -1,7 +1,7 @@
 /**
- * Prefetch of due attempts for one time slice. The maximum size of a batch starts at the number of lanes and doubles up
- * to 64 attempts. As a result, only a few attempts are claimed for a slow receiver, and a fast receiver seldom waits
- * for the database.
+ * Prefetch of due attempts for one time slice. The maximum size of the first batch is the number of lanes. For each
+ * later batch, the maximum doubles, but does not exceed 64 attempts. As a result, only a few attempts are claimed for a
+ * slow receiver, and a fast receiver seldom waits for the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
@@ -39,7 +39,7 @@ export interface PrefetchOptions {
 }
 
 const MAX_BATCH = 64;
-/** When no more attempts are due, but some are in flight, the next claim follows after this number of milliseconds. */
+/** When no more attempts are due, but some are in flight, an idle lane claims again after this many milliseconds. */
 const RECHECK_MS = 200;
 
 /** Opens a prefetch; it claims nothing before the first `take`. */

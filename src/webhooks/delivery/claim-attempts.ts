@@ -112,6 +112,7 @@ export async function findReceiver(
 
 /**
  * Claims the due attempts of a webhook, at most `limit`, in the order of their due dates. The claims last `leaseMs`.
+ * Claims only replays if the webhook is paused. Claims nothing if the webhook is disabled.
  */
 export async function claimAttempts(
   queryable: Queryable,

@@ -50,8 +50,8 @@ export interface DeliveryServices {
 /** Milliseconds during which a slice starts new attempts. */
 const SLICE_MS = 2000;
 /**
- * After this many attempts, a lane waits until their outcomes are written. So sending stops while the database is
- * unavailable.
+ * After this many attempts, a lane waits until their outcomes are written or given up. So sending stops while the
+ * database is unavailable.
  */
 const MAX_UNWRITTEN = 50;
 
@@ -59,7 +59,7 @@ const MAX_UNWRITTEN = 50;
  * Sends due attempts of a webhook during one time slice (R-I3). Then releases the claims of the remaining attempts,
  * even if a lane has failed.
  * @returns whether more attempts of the webhook might be due.
- * @throws the error of a failed lane.
+ * @throws the error of the release; otherwise the error of a failed lane.
  */
 export async function deliverSlice(
   services: DeliveryServices,
@@ -188,8 +188,9 @@ const FAILURES_TO_OPEN = 2;
 
 /**
  * Circuit breaker of one webhook within a time slice. It opens when two attempts in a row show that the receiver is
- * down; the slice then ends, and the webhook is paused. The slice after the pause first sends one message as a probe.
- * During the pause, messages wait as `Pending` and use up no attempt.
+ * down. One such attempt is enough if the webhook's last attempt before the slice failed. While the circuit breaker is
+ * open, the slice starts no attempt. The webhook is paused. The slice after the pause first sends one message as a
+ * probe. During the pause, messages wait as `Pending` and use up no attempt.
  */
 export interface Circuit {
   add(end: TryEnd): void;
@@ -199,8 +200,8 @@ export interface Circuit {
 /**
  * Creates the circuit breaker of a slice.
  * @param isFailing true when the webhook's latest attempt has failed. The circuit breaker then starts as if
- *   FAILURES_TO_OPEN - 1 attempts in a row had failed, so one more failure in a row opens the circuit. Otherwise, the
- *   circuit breaker starts without failures.
+ *   FAILURES_TO_OPEN - 1 attempts in a row had shown that the receiver is down. One more such attempt in a row opens
+ *   the circuit. Otherwise, the circuit breaker starts without failures.
  */
 export function openCircuit(isFailing: boolean): Circuit {
   let failures = isFailing ? FAILURES_TO_OPEN - 1 : 0;

@@ -31,7 +31,7 @@ const MAX_ITEMS = 500;
 
 export const HISTORY_LIST = declareQuery(
   {
-    state: choicesParameter('Only attempts in these states.', ATTEMPT_STATES),
+    state: choicesParameter('Only entries in these states.', ATTEMPT_STATES),
     ...PAGING,
     itemsPerPage: integerParameter('Maximum number of entries per page.', {
       min: 1,

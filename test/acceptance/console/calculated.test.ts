@@ -129,7 +129,7 @@ test('console script: a preview shows the plots of a script, and the history res
   await page.locator('[data-diff] .cm-line').getByText('plot(1:10)').waitFor();
   await page.getByRole('textbox', { name: 'Reason for the change' }).fill('draws the series');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('Saved. The script runs').waitFor();
+  await page.getByText('Saved. The next run').waitFor();
   await page.getByText('History', { exact: true }).click();
   await page.getByText('draws the series').waitFor();
   const first = page.getByRole('listitem').filter({ hasText: 'the first script' });

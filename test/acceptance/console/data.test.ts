@@ -118,7 +118,7 @@ test('console data: a mapper is tried on a sample before it is saved, and its dr
   await page.getByRole('textbox', { name: 'Expression' }).press('ControlOrMeta+a');
   await page.keyboard.insertText(`[{ "variableId": id, "data": [{ "date": at, "value": kwh }] }]`);
   await page.getByLabel('Body').fill(`{ "id": ${variableId}, "at": "2026-03-02T00:00:00Z", "kwh": 3 }`);
-  const accepted = result.getByText('A push with these elements would be accepted.');
+  const accepted = result.getByText('The elements have the format of a push.');
   await accepted.waitFor();
   const trial = Promise.withResolvers<void>();
   await page.route('**/account/mappers/test', async (route) => {

@@ -122,7 +122,7 @@ test('console settings: a MANAGER creates a form, whose draft survives a reload,
   await page.reload();
   await page.getByText('Not saved yet').waitFor();
   await page.getByRole('button', { name: 'Save' }).press('Enter');
-  await page.getByText('No site, source or variable has values for this form yet.').waitFor();
+  await page.getByText('Nothing has values for this form yet.').waitFor();
   const [form] = await stack.manager.call<object[]>('GET', '/form?name=Calibration');
   const field = { name: 'Drift', type: 'Double', maximum: 5 };
   expect(form).toMatchObject({ entityType: 'Variable', groups: [{ name: 'Last', fields: [field] }] });

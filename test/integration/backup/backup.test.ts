@@ -189,7 +189,7 @@ describe('backup', () => {
     expect(printed).toEqual([
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
       expect.stringMatching(
-        /^restorable only to the state at 2\S+Z, the end of the backup, because no WAL is archived: start `archive`, then/,
+        /^restorable only to its end, shortly before 2\S+Z, because no WAL is archived: run `restore` without --to while/,
       ),
       expect.stringMatching(/^backup 2\S+Z is complete and verified$/),
       expect.stringMatching(/^restorable to 2\S+Z and to every later instant that the archived WAL covers$/),

@@ -84,7 +84,7 @@ describe('push: memory for request bodies', () => {
     expect(JSON.parse(refused.body)).toMatchObject({
       code: 'queue_full',
       message: expect.stringMatching(
-        /^this body would leave too little memory for the request bodies of other (accounts|users)/,
+        /^this body would leave too little memory for the push bodies of other (accounts|users)/,
       ),
     });
     const answers = await Promise.all(Array.from({ length: 4 }, () => pushOfStranger(8000)));

@@ -95,7 +95,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, EX
     await api.database.query('update app_user set active_account_id = null where id = $1', [idle]);
     const { message: undecided } = (await answer({ sub: idle, account: undefined })).body;
     expect(undecided).toContain(
-      'must name an account in its claim "account", because the user idle has no accessible active account',
+      'the user idle has no accessible active account; put the id of an accessible account in the claim "account" of the token',
     );
   });
 

@@ -267,7 +267,8 @@ describe('push: /account/mappers', () => {
     expect(await test({ sample: '{}', expression: '[' })).toMatchObject({
       body: { error: { code: 'mapping_failed' } },
     });
-    const message = '$.contentType must be JSON, XML, text/csv or text/plain, got image/png';
+    const message =
+      '$.contentType must be application/json, application/*+json, application/xml, application/*+xml, text/xml, text/*+xml, text/csv or text/plain, got image/png';
     expect(await test({ contentType: 'image/png', sample: '' })).toMatchObject({ status: 415, body: { message } });
     expect(await test({ sample: 'x'.repeat(1 << 20) })).toMatchObject({ status: 413 });
     const { rows } = await api.database.query(`select from mapper where expression = $1`, [given.expression]);

@@ -335,7 +335,7 @@ describe('retention: after the job has deleted all points older than the boundar
     await api.ingest();
     const operation = await state(`/api/operations/${answer.operationId}`);
     expect(operation).toMatchObject({ state: 'Completed', warnings: [{ code: 'rolled_up_date' }] });
-    const message = `readings of variable ${variableId} were not stored (number of readings: 1, dates: ${data[0]?.date}), because retention has already rolled up the points at these dates`;
+    const message = `readings of variable ${variableId} were not stored (number of readings: 1, dates: ${data[0]?.date}), because retention has already rolled up these dates`;
     expect(operation.warnings).toMatchObject([{ message }]);
     const { body } = await manager.get<readonly Row[]>(
       `/data?variableId=${variableId}&from=${iso(BOUNDARY + 8 * DAY)}`,

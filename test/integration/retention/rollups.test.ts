@@ -260,7 +260,7 @@ describe('rollups: a run of a calculated variable', () => {
       await calculations.runWith(variableId, () => ok([at(5), at(60)].map((micros) => micros / 1_000_000)));
       return (await calculations.runsOf(variableId)).at(-1);
     };
-    const warning = `readings of variable ${variableId} were not stored (number of readings: 1, dates: ${formatInstant(at(5))}), because retention has already rolled up the points at these dates`;
+    const warning = `readings of variable ${variableId} were not stored (number of readings: 1, dates: ${formatInstant(at(5))}), because retention has already rolled up these dates`;
     expect(await run(0)).toMatchObject({
       state: 'Succeeded',
       inputs: [{ alias: 'a', points: 48, rawFrom: formatInstant(at(48)) }],

@@ -97,7 +97,7 @@ describe('structure: an invalid customFilter gets 400 with the position of the e
     ["name = 'Gas", 8, 'the quote that begins here is not closed'],
     ["name  ! 'Gas'", 7, '"!" must be followed by "=", "~" or "startswith"'],
     ['= 3', 1, 'expected a field'],
-    ["energyTypeId = 'two'", 16, 'must be a number'],
+    ["energyTypeId = 'two'", 16, 'must be a decimal number such as 12 or -1.5'],
     ['energyTypeId ~ 2', 16, 'not allowed for numbers'],
     ["tags > 'a'", 8, 'not allowed for lists'],
     ["Site{ Site{ name = 'x' } }", 7, 'not within another Site{…}'],

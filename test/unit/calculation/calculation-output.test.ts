@@ -138,13 +138,14 @@ test('output: rows whose date or value is not finite are dropped and counted (R-
 });
 
 test('output: when rows are returned but none is stored, a warning is given; when only some rows are dropped, no warning is given (R-H3)', () => {
-  const warning = 'nothing is stored: no returned row has both a date and a finite value; rows returned: 2';
+  const warning =
+    'no row of the formula is stored: no returned row has both a date and a finite value; rows returned: 2';
   expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([warning]);
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
   const period = { fromMicros: 9_000_000, untilMicros: 10_000_000 };
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), { ...OVERWRITTEN, period }).warnings).toEqual([
-    'nothing is stored: each date must be within the period in which the formula is valid, and in an `alignTo` period ' +
-      'that the inputs cover completely (from 1970-01-01T00:00:09Z, before 1970-01-01T00:00:10Z); rows that break this rule: 1 of 2',
+    'no row of the formula is stored: each date must be in the period in which the formula is valid, and in the whole ' +
+      'periods read from each RelativeDate or LastNPoints input that has `alignTo` (from 1970-01-01T00:00:09Z, before 1970-01-01T00:00:10Z); rows that break this rule: 1 of 2',
   ]);
   const open = { fromMicros: Number.NEGATIVE_INFINITY, untilMicros: 0 };
   expect(take(output({}), { ...OVERWRITTEN, period: open }).warnings.join()).toContain('(before 1970-01-01T00:00:00Z)');

@@ -19,8 +19,8 @@ test.each([
   ['asOf', '2026-03-01T00:00:00.1234567Z', 'no finer than microseconds', '"2026-03-01T00:00:00.1234567Z"'],
   ['relativeVersion', 'soon', 'must be "Current"', '"soon"'],
   ['horizon', '24', 'must be an ISO 8601 duration', '"24"'],
-  ['version', 5, 'must be a string or a list of strings', '5'],
-  ['tags', [5], 'must be a string or a list of strings', '[5]'],
+  ['version', 5, 'must be a string or a list of at most 100 strings', '5'],
+  ['tags', [5], 'must be a string or a list of at most 100 strings', '[5]'],
 ])('calculation: the error for an input whose `%s` is %j states the rule and the value', (name, value, rule, shown) => {
   const message = refusalOf({ variables: [{ ...input, [name]: value }] });
   expect(message).toContain(`$.calculatedVariableFormulas[0].variables[0].${name} must be`);

@@ -119,7 +119,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
   it.each([
     ['encrypted', 'a workbook with a password', fixture('encrypted.xlsx'), /password/],
     ['encrypted', 'an .xls workbook', fixture('libreoffice.xls'), /\.xls/],
-    ['wrong_format', 'an .ods workbook', fixture('libreoffice.ods'), /without a workbook/],
+    ['wrong_format', 'an .ods workbook', fixture('libreoffice.ods'), /a zip archive of another kind/],
     ['wrong_format', 'CSV', Buffer.from('variable_id,date,value\n'), /zip archive/],
     ['damaged_file', 'only the start of a zip archive', Buffer.from('PK\x03\x04 and nothing more'), /cannot be read/],
     ['damaged_file', 'a workbook that is cut off', fixture('openpyxl.xlsx').subarray(0, 3000), /cannot be read/],
@@ -127,7 +127,7 @@ describe('files: the reading of an invalid workbook (R-E4)', () => {
       'wrong_format',
       'a zip archive that is not a workbook',
       makeZip([{ name: 'a.txt', content: 'a' }]),
-      /without a workbook/,
+      /a zip archive of another kind/,
     ],
     [
       'encrypted',

@@ -19,7 +19,7 @@ test('push: a body is refused if it needs more memory than is allowed for all bo
   const body = open().openBody({ accountId: 1, userId: 'max' });
   body.take(5 * MIB);
   expect(() => body.take(5 * MIB)).toThrow(
-    'this body alone needs more than the 8 MiB of memory that all request bodies together may take; send several smaller requests',
+    'this body alone needs more than the 8 MiB of memory that all push bodies together may take; send several smaller requests',
   );
 });
 
@@ -28,10 +28,10 @@ test('push: when too little memory is free for a body, the error names the memor
   admission.openBody({ accountId: 1, userId: 'max' }).take(7.5 * MIB);
   const body = admission.openBody({ accountId: 2, userId: 'una' });
   expect(() => body.take(MIB)).toThrow(
-    'all request bodies together may take at most 8 MiB of memory, and 7.5 MiB are in use; try again later',
+    'all push bodies together may take at most 8 MiB of memory, and 7.5 MiB are in use; try again later',
   );
   expect(() => body.take(0.5 * MIB)).toThrow(
-    'this body would leave too little memory for the request bodies of other accounts; this account uses 0 MiB of the 8 MiB that all request bodies together may take; try again later',
+    'this body would leave too little memory for the push bodies of other accounts; this account uses 0 MiB of the 8 MiB that all push bodies together may take; try again later',
   );
 });
 
@@ -41,6 +41,6 @@ test('push: the error for a full queue states how many MiB the queue holds, and 
     { accountId: 2, bytes: 70 * MIB },
   ]);
   await expect(admission.assertQueueCapacity(1)).rejects.toThrow(
-    'the queue holds 90.5 of at most 100 MiB of readings, 20.5 MiB of them from this account;',
+    'the queue holds 90.5 MiB of readings (limit: 100 MiB), 20.5 MiB of them from this account;',
   );
 });

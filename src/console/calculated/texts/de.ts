@@ -6,7 +6,7 @@ export const de: TextsOf<typeof en> = {
   tabs: { title: 'Bereiche der Variable', data: 'Daten', script: 'Skript', runs: 'Läufe' },
   script: {
     label: 'R-Skript',
-    hint: 'Strg+Leertaste ergänzt Namen, Strg+Eingabetaste zeigt die Vorschau. Tab verlässt den Editor.',
+    hint: 'Strg+Leertaste ergänzt Namen, Strg+Eingabetaste (am Mac: Cmd+Eingabetaste) zeigt die Vorschau. Tab verlässt den Editor.',
     readOnly: 'Nur Manager und Administratoren können das Skript ändern.',
     valid: 'Keine Probleme gefunden.',
   },
@@ -19,7 +19,7 @@ export const de: TextsOf<typeof en> = {
     button: 'Speichern',
     drop: 'Entwurf verwerfen',
     unsaved: 'Noch nicht gespeichert. Dieser Browser behält den Entwurf.',
-    done: 'Gespeichert. Das Skript läuft bei der nächsten Änderung eines Eingangs. Vergangene Zeitpunkte berechnen Sie unter „Läufe“ neu.',
+    done: 'Gespeichert. Der nächste Lauf verwendet diese Definition. Vergangene Zeitpunkte berechnen Sie unter „Läufe“ neu.',
   },
   side: { title: 'Ergebnisse', preview: 'Vorschau', windows: 'Fenster', diff: 'Unterschiede', history: 'Verlauf' },
   preview: {
@@ -53,12 +53,13 @@ export const de: TextsOf<typeof en> = {
     title_other: '{{count, number}} Formeln je nach Zeitpunkt',
     from: 'Gültig ab',
     until: 'Gültig bis',
-    add: 'Formel für spätere Zeitpunkte hinzufügen',
+    add: 'Formel hinzufügen',
     remove: 'Diese Formel entfernen',
   },
   inputs: {
     title: 'Eingänge',
-    empty: 'Noch keine Eingänge. Suchen Sie unten eine Variable. Das Skript liest sie als inputVariables$alias.',
+    empty:
+      'Noch keine Eingänge. Fügen Sie unter „Eingänge“ einen hinzu. Das Skript liest ihn als inputVariables$alias.',
     add: 'Eingang hinzufügen',
     search: 'Suchen …',
     nothingFound: 'Keine Treffer. Versuchen Sie andere Wörter.',
@@ -123,7 +124,7 @@ export const de: TextsOf<typeof en> = {
     title: 'Zeitplan',
     cron: 'Cron-Ausdruck',
     zone: 'Zeitzone',
-    none: 'Ohne Zeitplan läuft das Skript nur bei Änderung eines Eingangs oder eines Formularwerts oder bei einer Neuberechnung.',
+    none: 'Ohne Zeitplan läuft das Skript nur bei einer Neuberechnung oder bei Änderung eines Auslösers. Auslöser sind die Eingänge und Formularwerte mit „Änderungen starten einen Lauf“.',
     next: 'Nächste Läufe ({{zone}}):',
   },
   diff: {
@@ -136,7 +137,7 @@ export const de: TextsOf<typeof en> = {
     empty: 'Noch nichts gespeichert.',
     unknown: 'Unbekannt',
     before: 'vor Beginn des Verlaufs',
-    stopped: 'Die Variable wird nicht mehr berechnet.',
+    stopped: 'Dieses Speichern beendete die Berechnung der Variable.',
     changes: 'Änderungen',
     restore: 'Wiederherstellen',
     restored: 'Stellt die Definition vom {{date}} wieder her',
@@ -162,7 +163,8 @@ export const de: TextsOf<typeof en> = {
     from: 'Begonnen ab',
     to: 'Begonnen bis',
     title: 'Läufe',
-    empty: 'Noch keine Läufe. Senden Sie Punkte an einen Eingang, oder berechnen Sie neu.',
+    empty:
+      'Keine Läufe vorhanden. Alte Läufe werden gelöscht. Um einen Lauf zu starten, berechnen Sie neu, oder senden Sie Punkte an einen Eingang mit „Änderungen starten einen Lauf“.',
     nothing: 'Kein Lauf passt zu diesen Filtern. Entfernen Sie einen Filter, um mehr zu sehen.',
     state: 'Status',
     trigger: 'Auslöser',
@@ -205,9 +207,11 @@ export const de: TextsOf<typeof en> = {
     read: 'Gelesene Punkte',
     declaration: 'Ausgeführtes Skript',
     savedBy: 'Gespeichert von {{name}} am {{date}}',
-    notCurrent: 'Das Skript wurde seither geändert. Änderungen zwischen diesem Lauf und dem gespeicherten Skript:',
+    notCurrent:
+      'Die Definition wurde seither geändert. Unterschiede zwischen der Definition dieses Laufs und der gespeicherten Definition:',
     current: 'Dies ist das gespeicherte Skript.',
-    noDeclaration: 'Der Lauf endete, bevor ein Skript lief, oder Sie dürfen sein Skript nicht sehen.',
+    noDeclaration:
+      'Kein Skript: Der Lauf ist noch nicht beendet oder endete vorzeitig, oder Sie dürfen das Skript nicht sehen.',
     none: 'keine Punkte',
     window: 'Fenster',
     points: 'Punkte',

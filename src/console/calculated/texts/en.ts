@@ -3,7 +3,7 @@ export const en = {
   tabs: { title: 'Sections of the variable', data: 'Data', script: 'Script', runs: 'Runs' },
   script: {
     label: 'R script',
-    hint: 'Ctrl-Space completes names, Ctrl-Enter shows a preview, Tab leaves the editor.',
+    hint: 'Ctrl-Space completes names, Ctrl-Enter (on a Mac: Cmd-Enter) shows a preview, Tab leaves the editor.',
     readOnly: 'Only managers and administrators can change the script.',
     valid: 'No problems found.',
   },
@@ -15,7 +15,7 @@ export const en = {
     button: 'Save',
     drop: 'Discard draft',
     unsaved: 'Not saved yet. This browser keeps the draft.',
-    done: 'Saved. The script runs the next time an input changes. To recalculate past dates, open “Runs”.',
+    done: 'Saved. The next run uses this definition. To recalculate past dates, open “Runs”.',
   },
   side: { title: 'Results', preview: 'Preview', windows: 'Windows', diff: 'Differences', history: 'History' },
   preview: {
@@ -49,12 +49,12 @@ export const en = {
     title_other: '{{count, number}} formulas by date',
     from: 'Valid from',
     until: 'Valid until',
-    add: 'Add a formula for later dates',
+    add: 'Add a formula',
     remove: 'Remove this formula',
   },
   inputs: {
     title: 'Inputs',
-    empty: 'No inputs yet. Search for a variable below. The script reads it as inputVariables$alias.',
+    empty: 'No inputs yet. Add one under “Inputs”. The script reads it as inputVariables$alias.',
     add: 'Add an input',
     search: 'Search…',
     nothingFound: 'No results. Try other words.',
@@ -119,7 +119,7 @@ export const en = {
     title: 'Schedule',
     cron: 'Cron expression',
     zone: 'Time zone',
-    none: 'Without a schedule, the script runs only when an input or a form value changes, or when you recalculate.',
+    none: 'Without a schedule, the script runs only when you recalculate or when a trigger changes. Triggers are the inputs and form values with “Changes trigger a run”.',
     next: 'Next runs ({{zone}}):',
   },
   diff: {
@@ -132,7 +132,7 @@ export const en = {
     empty: 'Nothing has been saved yet.',
     unknown: 'Unknown',
     before: 'before the history began',
-    stopped: 'The variable is no longer calculated.',
+    stopped: 'This save ended the calculation of the variable.',
     changes: 'Changes',
     restore: 'Restore',
     restored: 'Restores the definition of {{date}}',
@@ -158,7 +158,8 @@ export const en = {
     from: 'Started from',
     to: 'Started until',
     title: 'Runs',
-    empty: 'No runs yet. Push points to an input, or recalculate.',
+    empty:
+      'No runs to show. Old runs are deleted. To start a run, recalculate, or push points to an input with “Changes trigger a run”.',
     nothing: 'No run matches these filters. Remove a filter to see more.',
     state: 'Status',
     trigger: 'Trigger',
@@ -202,7 +203,7 @@ export const en = {
     declaration: 'Script used',
     savedBy: 'Saved by {{name}} on {{date}}',
     notCurrent:
-      'The script has changed since this run. Differences between the script of this run and the saved script:',
+      'The definition has changed since this run. Differences between the definition of this run and the saved definition:',
     current: 'This is the saved script.',
     noDeclaration:
       'No script to show: the run is in progress or ended early, or you do not have permission to see the script.',

@@ -6,7 +6,7 @@ export const fr: TextsOf<typeof en> = {
   tabs: { title: 'Rubriques de la variable', data: 'Données', script: 'Script', runs: 'Exécutions' },
   script: {
     label: 'Script R',
-    hint: 'Ctrl-Espace complète les noms, Ctrl-Entrée lance l’aperçu, Tab quitte l’éditeur.',
+    hint: 'Ctrl-Espace complète les noms, Ctrl-Entrée (sur Mac : Cmd-Entrée) lance l’aperçu, Tab quitte l’éditeur.',
     readOnly: 'Seuls les gestionnaires et les administrateurs peuvent modifier le script.',
     valid: 'Aucun problème trouvé.',
   },
@@ -19,7 +19,7 @@ export const fr: TextsOf<typeof en> = {
     button: 'Enregistrer',
     drop: 'Abandonner le brouillon',
     unsaved: 'Pas encore enregistré. Ce navigateur conserve le brouillon.',
-    done: 'Enregistré. Le script s’exécutera à la prochaine modification d’une entrée. Pour recalculer des dates passées, ouvrez « Exécutions ».',
+    done: 'Enregistré. La prochaine exécution utilisera cette définition. Pour recalculer des dates passées, ouvrez « Exécutions ».',
   },
   side: {
     title: 'Résultats',
@@ -59,13 +59,12 @@ export const fr: TextsOf<typeof en> = {
     title_other: '{{count, number}} formules selon la date',
     from: 'Valable à partir du',
     until: 'Valable jusqu’au',
-    add: 'Ajouter une formule pour des dates ultérieures',
+    add: 'Ajouter une formule',
     remove: 'Retirer cette formule',
   },
   inputs: {
     title: 'Entrées',
-    empty:
-      'Aucune entrée pour l’instant. Cherchez une variable ci-dessous. Le script la lit avec inputVariables$alias.',
+    empty: 'Aucune entrée pour l’instant. Ajoutez-en une sous « Entrées ». Le script la lit avec inputVariables$alias.',
     add: 'Ajouter une entrée',
     search: 'Chercher…',
     nothingFound: 'Aucun résultat. Essayez d’autres mots.',
@@ -130,7 +129,7 @@ export const fr: TextsOf<typeof en> = {
     title: 'Planification',
     cron: 'Expression cron',
     zone: 'Fuseau horaire',
-    none: 'Sans planification, le script ne s’exécute qu’à la modification d’une entrée ou d’une valeur de formulaire, ou lors d’un recalcul.',
+    none: 'Sans planification, le script ne s’exécute que lors d’un recalcul ou à la modification d’un déclencheur. Les déclencheurs sont les entrées et les valeurs de formulaire avec « Ses modifications lancent une exécution ».',
     next: 'Prochaines exécutions ({{zone}}) :',
   },
   diff: {
@@ -143,7 +142,7 @@ export const fr: TextsOf<typeof en> = {
     empty: 'Rien n’a été enregistré pour l’instant.',
     unknown: 'Inconnu',
     before: 'avant le début de l’historique',
-    stopped: 'La variable n’est plus calculée.',
+    stopped: 'Cet enregistrement a mis fin au calcul de la variable.',
     changes: 'Modifications',
     restore: 'Rétablir',
     restored: 'Rétablit la définition du {{date}}',
@@ -169,7 +168,8 @@ export const fr: TextsOf<typeof en> = {
     from: 'Début à partir du',
     to: 'Début jusqu’au',
     title: 'Exécutions',
-    empty: 'Aucune exécution pour l’instant. Envoyez des points à une entrée ou lancez un recalcul.',
+    empty:
+      'Aucune exécution à afficher. Les anciennes exécutions sont supprimées. Pour lancer une exécution, recalculez ou envoyez des points à une entrée avec « Ses modifications lancent une exécution ».',
     nothing: 'Aucune exécution ne correspond à ces filtres. Retirez un filtre pour en voir d’autres.',
     state: 'État',
     trigger: 'Déclencheur',
@@ -212,9 +212,11 @@ export const fr: TextsOf<typeof en> = {
     read: 'Points lus',
     declaration: 'Script exécuté',
     savedBy: 'Enregistré par {{name}} le {{date}}',
-    notCurrent: 'Le script a changé depuis. Modifications entre cette exécution et le script enregistré :',
+    notCurrent:
+      'La définition a changé depuis. Différences entre la définition de cette exécution et la définition enregistrée :',
     current: 'C’est le script enregistré.',
-    noDeclaration: 'L’exécution s’est terminée avant qu’un script ne tourne, ou vous ne pouvez pas voir son script.',
+    noDeclaration:
+      'Pas de script : l’exécution est en cours ou s’est terminée prématurément, ou vous ne pouvez pas voir son script.',
     none: 'aucun point',
     window: 'Fenêtre',
     points: 'Points',

@@ -108,8 +108,8 @@ export const de: TextsOf<typeof en> = {
     label: 'Vorgangs-ID',
     labelHint: 'Die Antwort auf einen Push enthält sie als operationId.',
     open: 'Öffnen',
-    none: 'In den letzten 7 Tagen wurde kein Push abgelehnt.',
-    rejected: 'Abgelehnte Pushes der letzten 7 Tage',
+    none: 'Kein Push der letzten 7 Tage hat Fehler. Pushes, die mit einem Fehlerstatus beantwortet wurden, stehen hier nicht.',
+    rejected: 'Pushes mit Fehlern der letzten 7 Tage',
     elements_one: '{{count}} Element abgelehnt',
     elements_other: '{{count, number}} Elemente abgelehnt',
     first: '{{shown, number}} von {{count, number}} werden angezeigt.',
@@ -125,7 +125,7 @@ export const de: TextsOf<typeof en> = {
     element: 'Element',
     content: 'Inhalt',
     replay: 'Abgelehnte Elemente wiederholen',
-    replayHint: 'Legen Sie zuerst die Standorte, Quellen oder Variablen an, die in den Gründen stehen.',
+    replayHint: 'Ändern Sie zuerst die Struktur, sodass zu jedem Element genau eine Variable passt.',
     replayed: 'Angenommene Elemente: {{accepted, number}}; erneut abgelehnt: {{rejected, number}}.',
   },
   mappers: {
@@ -148,6 +148,6 @@ export const de: TextsOf<typeof en> = {
     body: 'Inhalt',
     result: 'Ergebnis',
     running: 'Der Ausdruck wird ausgeführt. Das Ergebnis unten ist das vorherige.',
-    accepted: 'Ein Push mit diesen Elementen würde angenommen.',
+    accepted: 'Die Elemente haben das Format eines Pushs. Dieser Test prüft nicht, ob es ihre Variablen gibt.',
   },
 };

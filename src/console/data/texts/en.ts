@@ -103,8 +103,8 @@ export const en = {
     label: 'Operation ID',
     labelHint: 'The answer to a push contains this ID as operationId.',
     open: 'Open',
-    none: 'No push was rejected in the last 7 days.',
-    rejected: 'Rejected pushes of the last 7 days',
+    none: 'No push of the last 7 days has errors. Pushes that were answered with an error status are not listed here.',
+    rejected: 'Pushes with errors in the last 7 days',
     elements_one: '{{count}} element rejected',
     elements_other: '{{count, number}} elements rejected',
     first: 'Showing {{shown, number}} of {{count, number}}.',
@@ -120,7 +120,7 @@ export const en = {
     element: 'Element',
     content: 'Content',
     replay: 'Replay the rejected elements',
-    replayHint: 'First create the sites, sources or variables named in the reasons.',
+    replayHint: 'First change the structure so that exactly one variable matches each element.',
     replayed: 'Elements accepted: {{accepted, number}}; rejected again: {{rejected, number}}.',
   },
   mappers: {
@@ -143,6 +143,6 @@ export const en = {
     body: 'Body',
     result: 'Result',
     running: 'The expression is running. The result below is the previous one.',
-    accepted: 'A push with these elements would be accepted.',
+    accepted: 'The elements have the format of a push. This test does not check whether their variables exist.',
   },
 };

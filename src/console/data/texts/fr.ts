@@ -108,8 +108,8 @@ export const fr: TextsOf<typeof en> = {
     label: 'Identifiant d’opération',
     labelHint: 'La réponse à un envoi le contient sous le nom operationId.',
     open: 'Ouvrir',
-    none: 'Aucun envoi n’a été rejeté ces 7 derniers jours.',
-    rejected: 'Envois rejetés des 7 derniers jours',
+    none: 'Aucun envoi des 7 derniers jours ne contient d’erreurs. Les envois qui ont reçu un statut d’erreur ne figurent pas ici.',
+    rejected: 'Envois avec des erreurs des 7 derniers jours',
     elements_one: '{{count}} élément rejeté',
     elements_other: '{{count, number}} éléments rejetés',
     first: '{{shown, number}} affichés sur {{count, number}}.',
@@ -125,7 +125,7 @@ export const fr: TextsOf<typeof en> = {
     element: 'Élément',
     content: 'Contenu',
     replay: 'Rejouer les éléments rejetés',
-    replayHint: 'Créez d’abord les sites, les sources ou les variables que citent les raisons.',
+    replayHint: 'Modifiez d’abord la structure pour qu’exactement une variable corresponde à chaque élément.',
     replayed: 'Éléments acceptés : {{accepted, number}} ; de nouveau rejetés : {{rejected, number}}.',
   },
   mappers: {
@@ -149,6 +149,6 @@ export const fr: TextsOf<typeof en> = {
     body: 'Corps',
     result: 'Résultat',
     running: 'L’expression est en cours d’exécution. Le résultat ci-dessous est le précédent.',
-    accepted: 'Un envoi avec ces éléments serait accepté.',
+    accepted: 'Les éléments ont le format d’un envoi. Ce test ne vérifie pas si leurs variables existent.',
   },
 };

@@ -105,8 +105,8 @@ export const nl: TextsOf<typeof en> = {
     label: 'Operatie-ID',
     labelHint: 'Het antwoord op een push bevat die als operationId.',
     open: 'Openen',
-    none: 'De laatste 7 dagen is geen push geweigerd.',
-    rejected: 'Geweigerde pushes van de laatste 7 dagen',
+    none: 'Geen push van de laatste 7 dagen heeft fouten. Pushes die met een foutstatus zijn beantwoord, staan hier niet.',
+    rejected: 'Pushes met fouten van de laatste 7 dagen',
     elements_one: '{{count}} element geweigerd',
     elements_other: '{{count, number}} elementen geweigerd',
     first: '{{shown, number}} van {{count, number}} worden getoond.',
@@ -122,7 +122,7 @@ export const nl: TextsOf<typeof en> = {
     element: 'Element',
     content: 'Inhoud',
     replay: 'Geweigerde elementen herhalen',
-    replayHint: 'Maak eerst de locaties, bronnen of variabelen aan die in de redenen staan.',
+    replayHint: 'Wijzig eerst de structuur, zodat precies één variabele bij elk element past.',
     replayed: 'Geaccepteerde elementen: {{accepted, number}}; opnieuw geweigerd: {{rejected, number}}.',
   },
   mappers: {
@@ -145,6 +145,6 @@ export const nl: TextsOf<typeof en> = {
     body: 'Inhoud',
     result: 'Resultaat',
     running: 'De expressie wordt uitgevoerd. Het resultaat hieronder is het vorige.',
-    accepted: 'Een push met deze elementen zou worden geaccepteerd.',
+    accepted: 'De elementen hebben het formaat van een push. Deze test controleert niet of hun variabelen bestaan.',
   },
 };

@@ -7,7 +7,7 @@ export const de: TextsOf<typeof en> = {
   lead: {
     users: 'Wer das Konto nutzen darf, mit welcher Rolle und für welche Standorte.',
     invitations:
-      'Laden Sie Personen per E-Mail ein. Der Link nimmt sie in das Konto auf. Ein neuer Benutzer erhält ein vorläufiges Passwort.',
+      'Laden Sie Personen per E-Mail ein. Die E-Mail enthält einen Link, um dem Konto beizutreten. Ein neuer Benutzer erhält ein vorläufiges Passwort.',
     audit: 'Wer wann was getan hat. Die Adresse der Seite enthält die Filter, Sie können sie also teilen.',
     clients:
       'Programme, die Tokens anfordern dürfen, und die Schlüssel, die Tokens signieren. Sie gelten für die ganze Installation.',

@@ -4,7 +4,7 @@ export const en = {
   lead: {
     users: 'Who can use the account, with which role, and on which sites.',
     invitations:
-      'Invite people by email. The link in the email adds them to the account. A new user gets a temporary password.',
+      'Invite people by email. The email contains a link to join the account. A new user gets a temporary password.',
     audit: 'Who did what, and when. The page address contains the filters, so you can share what you found.',
     clients:
       'Programs that may request tokens, and the keys that sign tokens. The whole installation shares these programs and keys.',

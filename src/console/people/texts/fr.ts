@@ -7,7 +7,7 @@ export const fr: TextsOf<typeof en> = {
   lead: {
     users: 'Qui peut utiliser le compte, avec quel rôle, et pour quels sites.',
     invitations:
-      'Invitez des personnes par e-mail. Le lien les ajoute au compte. Un nouvel utilisateur reçoit un mot de passe provisoire.',
+      'Invitez des personnes par e-mail. L’e-mail contient un lien pour rejoindre le compte. Un nouvel utilisateur reçoit un mot de passe provisoire.',
     audit: 'Qui a fait quoi, et quand. L’adresse de la page contient les filtres : vous pouvez la partager.',
     clients:
       'Programmes qui peuvent demander des jetons, et clés qui signent les jetons. Ils valent pour toute l’installation.',

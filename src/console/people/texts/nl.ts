@@ -7,7 +7,7 @@ export const nl: TextsOf<typeof en> = {
   lead: {
     users: 'Wie het account mag gebruiken, met welke rol en voor welke locaties.',
     invitations:
-      'Nodig personen uit per e-mail. De link voegt hen toe aan het account. Een nieuwe gebruiker krijgt een tijdelijk wachtwoord.',
+      'Nodig personen uit per e-mail. De e-mail bevat een link om lid te worden van het account. Een nieuwe gebruiker krijgt een tijdelijk wachtwoord.',
     audit: 'Wie wat deed, en wanneer. Het adres van de pagina bevat de filters; u kunt het dus delen.',
     clients:
       'Programma’s die tokens mogen vragen, en de sleutels die tokens ondertekenen. Ze gelden voor de hele installatie.',

@@ -7,10 +7,11 @@ export const de: TextsOf<typeof en> = {
   newSource: 'Neue Quelle',
   newVariable: 'Neue Variable',
   lead: {
-    Site: 'Ein Standort ist ein Ort, an dem gemessen wird. In seiner Zeitzone beginnen Tage und Monate seiner Daten.',
+    Site: 'Ein Standort ist ein Ort, an dem gemessen wird. Seine Zeitzone gilt für seine Quellen, außer eine Quelle hat eine eigene.',
     Source:
-      'Eine Quelle ist ein Zähler, ein Sensor oder ein anderer Ursprung von Messwerten. Pushes und Dateien bezeichnen sie mit Seriennummer, EAN oder Zählernummer.',
-    Variable: 'Eine Variable ist eine Zeitreihe der Quelle. Pushes und Dateien bezeichnen sie mit ihrem Mapping-Namen.',
+      'Eine Quelle ist ein Zähler, ein Sensor oder ein anderer Ursprung von Messwerten. Pushes und Dateien können sie mit Name, Seriennummer, EAN oder Zählernummer bezeichnen.',
+    Variable:
+      'Eine Variable ist eine Zeitreihe der Quelle. Pushes und Dateien können sie mit ihrer ID bezeichnen, oder mit Quelle und Mapping-Name.',
   },
   create: {
     Site: 'Standort anlegen',
@@ -60,7 +61,7 @@ export const de: TextsOf<typeof en> = {
     siteTimeZoneId: 'Ist das Feld leer, erhält ein neuer Standort die des Kontos.',
     tags: 'Durch Kommas getrennt.',
     mappingConfig: 'Eindeutig innerhalb der Quelle.',
-    granularity: 'Daran erkennt die Übersicht fehlende Messwerte.',
+    granularity: 'Daran erkennt die Übersicht Variablen ohne neue Punkte.',
     isDefault: 'Für Pushes, die nur die Quelle nennen.',
   },
   timeBase: {
@@ -84,8 +85,8 @@ export const de: TextsOf<typeof en> = {
   children: {
     Site: 'Quellen',
     Source: 'Variablen',
-    noneSite: 'Dieser Standort hat noch keine Quellen. Legen Sie den ersten Zähler oder Sensor an.',
-    noneSource: 'Diese Quelle hat noch keine Variablen. Legen Sie die erste an und senden Sie ihr Messwerte.',
+    noneSite: 'Dieser Standort hat noch keine Quellen.',
+    noneSource: 'Diese Quelle hat noch keine Variablen.',
     more: '{{shown, number}} von {{count, number}} werden angezeigt.',
     all: 'Alle anzeigen',
   },

@@ -4,10 +4,11 @@ export const en = {
   newSource: 'New source',
   newVariable: 'New variable',
   lead: {
-    Site: 'A site is a place where you measure. The days and months of its data follow its time zone.',
+    Site: 'A site is a place where you measure. Its time zone applies to its sources, unless a source has its own.',
     Source:
-      'A source is a meter, a sensor or another origin of readings. Pushes and files identify it by its serial number, EAN or meter number.',
-    Variable: 'A variable is one time series of the source. Pushes and files identify it by its mapping name.',
+      'A source is a meter, a sensor or another origin of readings. Pushes and files can identify it by its name, serial number, EAN or meter number.',
+    Variable:
+      'A variable is one time series of the source. Pushes and files can identify it by its ID, or by its source and mapping name.',
   },
   create: {
     Site: 'Create the site',
@@ -57,7 +58,7 @@ export const en = {
     siteTimeZoneId: 'If this field is empty, a new site gets the time zone of the account.',
     tags: 'Separated by commas.',
     mappingConfig: 'Must be unique within the source.',
-    granularity: 'The Home page uses this interval to find missing readings.',
+    granularity: 'The Home page uses this interval to find variables without new points.',
     isDefault: 'The default variable receives the points of pushes that name the source but no variable.',
   },
   timeBase: {
@@ -81,8 +82,8 @@ export const en = {
   children: {
     Site: 'Sources',
     Source: 'Variables',
-    noneSite: 'This site has no sources yet. Add the first meter or sensor.',
-    noneSource: 'This source has no variables yet. Add the first one, then push readings to it.',
+    noneSite: 'This site has no sources yet.',
+    noneSource: 'This source has no variables yet.',
     more: 'Showing {{shown, number}} of {{count, number}}.',
     all: 'Show all',
   },

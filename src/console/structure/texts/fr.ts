@@ -7,11 +7,11 @@ export const fr: TextsOf<typeof en> = {
   newSource: 'Nouvelle source',
   newVariable: 'Nouvelle variable',
   lead: {
-    Site: 'Un site est un lieu de mesure. Les jours et les mois de ses données commencent dans son fuseau horaire.',
+    Site: 'Un site est un lieu de mesure. Son fuseau horaire s’applique à ses sources, sauf si une source a le sien.',
     Source:
-      'Une source est un compteur, un capteur ou une autre origine de relevés. Les envois et les fichiers la désignent par son numéro de série, son EAN ou son numéro de compteur.',
+      'Une source est un compteur, un capteur ou une autre origine de relevés. Les envois et les fichiers peuvent la désigner par son nom, son numéro de série, son EAN ou son numéro de compteur.',
     Variable:
-      'Une variable est une série temporelle de la source. Les envois et les fichiers la désignent par son nom de mapping.',
+      'Une variable est une série temporelle de la source. Les envois et les fichiers peuvent la désigner par son ID, ou par sa source et son nom de mapping.',
   },
   create: {
     Site: 'Créer le site',
@@ -61,7 +61,7 @@ export const fr: TextsOf<typeof en> = {
     siteTimeZoneId: 'Si ce champ est vide, un nouveau site reprend celui du compte.',
     tags: 'Séparées par des virgules.',
     mappingConfig: 'Unique dans la source.',
-    granularity: 'L’accueil s’en sert pour détecter les relevés manquants.',
+    granularity: 'L’accueil s’en sert pour détecter les variables sans nouveaux points.',
     isDefault: 'Pour les envois qui ne nomment que la source.',
   },
   timeBase: {
@@ -85,8 +85,8 @@ export const fr: TextsOf<typeof en> = {
   children: {
     Site: 'Sources',
     Source: 'Variables',
-    noneSite: 'Ce site n’a pas encore de source. Ajoutez un premier compteur ou capteur.',
-    noneSource: 'Cette source n’a pas encore de variable. Ajoutez-en une, puis envoyez-lui des relevés.',
+    noneSite: 'Ce site n’a pas encore de source.',
+    noneSource: 'Cette source n’a pas encore de variable.',
     more: '{{shown, number}} affichées sur {{count, number}}.',
     all: 'Tout afficher',
   },

@@ -7,10 +7,11 @@ export const nl: TextsOf<typeof en> = {
   newSource: 'Nieuwe bron',
   newVariable: 'Nieuwe variabele',
   lead: {
-    Site: 'Een locatie is een plaats waar u meet. De dagen en maanden van de gegevens beginnen in de tijdzone van de locatie.',
+    Site: 'Een locatie is een plaats waar u meet. De tijdzone geldt voor de bronnen van de locatie, tenzij een bron een eigen tijdzone heeft.',
     Source:
-      'Een bron is een meter, een sensor of een andere oorsprong van metingen. Pushes en bestanden verwijzen ernaar met het serienummer, de EAN of het meternummer.',
-    Variable: 'Een variabele is één tijdreeks van de bron. Pushes en bestanden verwijzen ernaar met de mappingnaam.',
+      'Een bron is een meter, een sensor of een andere oorsprong van metingen. Pushes en bestanden kunnen ernaar verwijzen met de naam, het serienummer, de EAN of het meternummer.',
+    Variable:
+      'Een variabele is één tijdreeks van de bron. Pushes en bestanden kunnen ernaar verwijzen met de ID, of met de bron en de mappingnaam.',
   },
   create: {
     Site: 'Locatie aanmaken',
@@ -60,7 +61,7 @@ export const nl: TextsOf<typeof en> = {
     siteTimeZoneId: 'Als dit veld leeg is, krijgt een nieuwe locatie die van het account.',
     tags: 'Gescheiden door komma’s.',
     mappingConfig: 'Uniek binnen de bron.',
-    granularity: 'Het overzicht herkent hieraan ontbrekende metingen.',
+    granularity: 'Het overzicht herkent hieraan variabelen zonder nieuwe punten.',
     isDefault: 'Voor pushes die alleen de bron noemen.',
   },
   timeBase: {
@@ -84,8 +85,8 @@ export const nl: TextsOf<typeof en> = {
   children: {
     Site: 'Bronnen',
     Source: 'Variabelen',
-    noneSite: 'Deze locatie heeft nog geen bronnen. Voeg de eerste meter of sensor toe.',
-    noneSource: 'Deze bron heeft nog geen variabelen. Voeg de eerste toe en stuur er metingen naartoe.',
+    noneSite: 'Deze locatie heeft nog geen bronnen.',
+    noneSource: 'Deze bron heeft nog geen variabelen.',
     more: '{{shown, number}} van {{count, number}} worden getoond.',
     all: 'Alle tonen',
   },

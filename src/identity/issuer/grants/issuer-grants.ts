@@ -13,6 +13,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/database/database.ts';
 import { DomainError } from '../../../platform/errors.ts';
 import { clientNetwork } from '../../../platform/http/client-network.ts';
+import { MAX_INT4 } from '../../../platform/limits.ts';
 import { findTokenUser, type TokenUser } from '../../authentication/find-token-user.ts';
 import type { Actor } from '../../caller/caller.ts';
 import { findProfile } from '../../directory/find-profile.ts';
@@ -187,7 +188,9 @@ export async function getHolder(
 ): Promise<TokenHolder> {
   const requested = parseRequestedAccount(ctx.oidc.body ?? {});
   if (requested.kind === 'malformed')
-    throw new errors.InvalidRequest(`${requested.field} must hold the id of an account, a whole number above 0`);
+    throw new errors.InvalidRequest(
+      `the account id in ${requested.field} must be a whole number from 1 to ${MAX_INT4}`,
+    );
   const accountId = requested.kind === 'account' ? requested.accountId : keptAccountId;
   const user = await findTokenUser(database, userId, accountId, new Date(clock.nowMillis()));
   if (!user) throw invalidGrant(WRONG_CREDENTIALS);
@@ -208,7 +211,7 @@ function noAccess({ role }: TokenUser, accountId: number | undefined): string {
   if (accountId !== undefined) return `Account ${accountId} does not exist, or the user has no access to it`;
   if (role === 'ADMIN')
     return 'The user is not a member of any account; the form field `account` must contain the id of an account';
-  return 'The user is not a member of any account; a manager or an ADMIN must add the user to an account';
+  return 'The user is not a member of any account; ask an ADMIN to add the user to an account';
 }
 
 async function issueTokens(

@@ -8,14 +8,14 @@ import { type KeyMembers, KINDS, type KindName } from './kinds.ts';
 
 const occurrence = integerFrom(1).nullish().meta({
   description:
-    'Number that distinguishes resources with the same key under the same parent: 1 is the resource with the lowest id.',
+    'Number that distinguishes resources with the same key under the same parent: 1 is the resource with the lowest id. Resources that the caller may not read do not count.',
 });
 
 /** Schema of a reference to a catalogue entry by id or name (see `catalogue-members.ts`). */
 export function idOrName(schema: z.ZodType): z.ZodType {
   const name = textSchema.trim().min(1).refine(isEntryName);
   return z.union([schema, name], {
-    error: 'must be the id or name of a catalogue entry',
+    error: 'must be an id or the name of a catalogue entry',
   });
 }
 
@@ -44,7 +44,7 @@ const declarationSchema = jsonObjectSchema.meta({
   id: 'DocumentDeclaration',
   type: 'object',
   description:
-    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. Without other members, the variable belongs to the source of the calculated variable. To name another source or site, add members of a row of `variables`, such as `siteName`. An entry of `entities`, which reads a value of a form, accepts the same members.',
+    'A Declaration in which each input names a variable by `mappingConfig` or `variableName`. Without other members, the variable belongs to the source of the calculated variable. To name another source, add members of a row of `variables`, such as `sourceName`. To name a source of another site, add a member for the site too, such as `siteName`. An entry of `entities`, which reads a value of a form, names another site or source by the same members. In an export, a reference to a resource that was deleted or that the caller may not read keeps its id.',
 });
 
 /** Schemas of the rows that clients send. They accept member names in any letter case. */

@@ -46,7 +46,7 @@ const COMPOUND_START = '\xd0\xcf\x11\xe0';
 
 export const IMPORT_QUERY = declareQuery({
   whatIf: flagParameter(
-    'Writes nothing; the result lists what the import would create, change, leave unchanged and refuse.',
+    'Writes nothing. The counts and rows of the import show what it would create, change and leave unchanged. Its `problems` show why it would be refused.',
   ),
 });
 export const ROWS_QUERY = declareQuery(
@@ -151,7 +151,7 @@ function formatOf(contentType: string | undefined): DocumentFormat {
   if (isJsonType(contentType)) return 'json';
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
   if (type === XLSX_TYPE) return 'xlsx';
-  const message = `Content-Type must be application/json or ${XLSX_TYPE}, got ${type || 'none'}`;
+  const message = `Content-Type must be application/json, application/*+json or ${XLSX_TYPE}, got ${type || 'none'}`;
   throw new DomainError('unsupported_media_type', message);
 }
 

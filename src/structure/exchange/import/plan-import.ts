@@ -98,6 +98,7 @@ async function resolveParents(
   const several = `(select e.total from import_entry e where ${entry} and e.occurrence = 1)`;
   const named = `(select count(*) from import_entry e where e.kind = '${parent}s' and e.parent_id = ${within}
     and e.key like '=%' and e.name = substr(r.${parent}_key, 2))`;
+  const place = parent === 'source' ? ' at this site' : '';
   const advice = `set ${REFERENCE[`${parent}s` as const].own} to the identifier`;
   const fact = `every ${parent} with this name has an identifier (%s found); ${advice}`;
   await run(
@@ -105,7 +106,7 @@ async function resolveParents(
          then format('names a ${parent} by %s, which %s ${parent}s have; set ${parent}Occurrence to 1 for the lowest id, 2 for the next', ${words(`r.${parent}_key`)}, ${several})
          when ${several} is null and r.${parent}_key like '~%' and ${named} > 0
          then format('names a ${parent} by %s, but ${fact}', ${words(`r.${parent}_key`)}, ${named})
-         else format('names a ${parent} that neither the account nor a valid row of the document has: %s%s',
+         else format('names a ${parent} that neither the account nor a valid row of the document has${place}: %s%s',
            ${words(`r.${parent}_key`)}, ', ${parent}Occurrence ' || ${occurrence}) end
        from structure_import_row r
        where r.import_id = $1 and r.${rows} and r.${parent}_id is null and ${within} is not null

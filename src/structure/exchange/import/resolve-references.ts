@@ -62,7 +62,7 @@ function resolveInput(input: Members, own: Own, found: Found, report: Report): M
     const given =
       variableId === undefined
         ? 'nothing'
-        : `the variableId ${JSON.stringify(variableId)}, which a document cannot use, because ids differ between accounts`;
+        : `the variableId ${JSON.stringify(variableId)}, which only an unchanged declaration may have, because ids differ between accounts`;
     report(`${what} must name a variable by mappingConfig or variableName, got ${given}`);
     return input;
   }
@@ -200,6 +200,12 @@ function namesOf(calculated: unknown): readonly Named[] {
 }
 
 const KIND_WORDS: Readonly<Record<KindName, string>> = { sites: 'site', sources: 'source', variables: 'variable' };
+/** Words for the parent in which a resource of each kind is looked up. */
+const PLACE_WORDS: Readonly<Record<KindName, string>> = {
+  sites: '',
+  sources: ' at this site',
+  variables: ' at this source',
+};
 
 /** The resources that a reference may name. */
 interface Candidates {
@@ -223,7 +229,8 @@ function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named 
     return `names a ${word} by ${shown}, but ${fact}; set ${members.own} to the identifier`;
   }
   const nth = occurrence === undefined ? '' : `, ${members.occurrence} ${occurrence}`;
-  return ids[(occurrence ?? 1) - 1] ?? `names a ${word} that neither the account nor the document has: ${shown}${nth}`;
+  const missing = `names a ${word} that neither the account nor the document has${PLACE_WORDS[kind]}`;
+  return ids[(occurrence ?? 1) - 1] ?? `${missing}: ${shown}${nth}`;
 }
 
 const PARENT_COLUMN: Readonly<Record<KindName, string | undefined>> = {

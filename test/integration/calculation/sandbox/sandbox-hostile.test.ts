@@ -56,7 +56,7 @@ describe('sandbox: limits', () => {
     ['endless-loop', 'cpu_time', 'the script used more than 1 s of processor time'],
     ['memory-bomb', 'memory', 'the script needed more than 256 MiB of memory'],
     ['memory-bomb-of-many', 'memory', 'the script needed more than 256 MiB of memory'],
-    ['fork-bomb', 'processes', 'the script had more than 16 processes at the same time'],
+    ['fork-bomb', 'processes', 'the script had more than 16 processes and threads at the same time'],
   ])('the script %s is stopped by the limit %s (R-H7)', async (script, limit, message) => {
     const outcome = await hostile(script);
     expect(outcome).toMatchObject({ kind: 'limit', limit });
@@ -284,7 +284,7 @@ describe('sandbox: opening', () => {
     ).rejects.toThrow('R_ROOT is not set');
     await expect(
       openSandboxPool({ metrics: createMetrics(), config: { ...config, R_ROOT: '/usr' }, log }),
-    ).rejects.toThrow('no readable R runtime');
+    ).rejects.toThrow('has no R runtime that this process can read');
     await expect(
       openSandboxPool({ metrics: createMetrics(), config: { ...config, SANDBOX: 'none' }, log }),
     ).rejects.toThrow('SANDBOX_ALLOW_NONE');

@@ -181,11 +181,11 @@ describe('structure import: a document with problems', () => {
     expect(found).toEqual([
       expect.stringMatching(/^\$\.sites\[1\]\.name must not be empty/),
       '$.sites[2] must have externalId or name',
-      expect.stringMatching(/^\$\.sites\[3\]\.typeId must be the id or name of a catalogue entry$/),
+      expect.stringMatching(/^\$\.sites\[3\]\.typeId must be an id or the name of a catalogue entry$/),
       '$.sources[0] must have siteExternalId or siteName',
       expect.stringMatching(/^\$\.variables\[0\]\.granularity /),
       expect.stringMatching(
-        /^\$\.sites\[4\]\.typeId must be the id or name of an entry that GET \/sitetypes lists, got "x"/,
+        /^\$\.sites\[4\]\.typeId must be an id, or the name of an entry that GET \/sitetypes lists or the document adds, got "x"/,
       ),
       '$.sources[1] names a site that neither the account nor a valid row of the document has: the name "B"',
     ]);
@@ -227,7 +227,7 @@ describe('structure import: a document with problems', () => {
     [
       'an input that does not exist',
       { ...HOME, variables: [inS('v', { alias: 'x', mappingConfig: 'w' })] },
-      /^\$\.variables\[0\]\.calculated the input "x" names a variable that neither .*"w"$/,
+      /^\$\.variables\[0\]\.calculated the input "x" names a variable that neither .* has at this source: .*"w"$/,
     ],
     [
       'an input named by the name of two variables with identifiers',
@@ -266,7 +266,7 @@ describe('structure import: a document with problems', () => {
     [
       'a default variable of a source that has another default variable',
       { variables: [{ ...inS('w'), isDefault: true }] },
-      /^\$\.variables\[0\] isDefault must .*; variable \d+ already is the default of this source: set its isDefault/,
+      /^\$\.variables\[0\] isDefault can be true for only one .*; variable \d+ already is the default of this source: set its isDefault/,
       { ...HOME, variables: [{ ...inS('v'), isDefault: true }] },
     ],
   ])('is refused for %s (R-A5, R-H1)', async (_what, document, rule, prepare) => {
@@ -314,9 +314,9 @@ describe('structure import: a document with catalogue entries or form values', (
     const { catalogues: _catalogues, ...bare } = JSON.parse(text);
     const refused = await stack.run(to, bare);
     expect(refused.problems.map(({ path, message }) => `${path} ${message}`)).toEqual([
-      '$.sites[0].typeId must be the id or name of an entry that GET /sitetypes lists, got "Brewery"; add the entry first',
-      '$.sources[0].sourceTypeId must be the id or name of an entry that GET /sourceTypes lists, got "Flow meter"; add the entry first',
-      '$.variables[0].unitId must be the id or name of an entry that GET /units lists, got "crate, 24"; add the entry first',
+      '$.sites[0].typeId must be an id, or the name of an entry that GET /sitetypes lists or the document adds, got "Brewery"; correct the name or add the entry',
+      '$.sources[0].sourceTypeId must be an id, or the name of an entry that GET /sourceTypes lists or the document adds, got "Flow meter"; correct the name or add the entry',
+      '$.variables[0].unitId must be an id, or the name of an entry that GET /units lists or the document adds, got "crate, 24"; correct the name or add the entry',
     ]);
     const theirs = await add(to);
     expect(theirs.brewery).not.toBe(own.brewery);
@@ -332,7 +332,7 @@ describe('structure import: a document with catalogue entries or form values', (
       variables: [{ siteName: 'S', sourceName: 'M', mappingConfig: 'out', calculated: unknown }],
     });
     expect(broken.problems).toMatchObject([
-      { message: expect.stringContaining('the input "a": unitId must be the id or name') },
+      { message: expect.stringContaining('the input "a": unitId must be an id, or the name') },
     ]);
   });
 

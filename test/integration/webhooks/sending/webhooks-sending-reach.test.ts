@@ -163,7 +163,7 @@ describe('webhook sending: TLS verification (R-I4)', () => {
   test('refuses an expired certificate', async () => {
     const url = await serve(makeCertificate('receiver.test', new Date(Date.now() - 86_400_000)));
     const outcome = await sendTo(url, { ...options, ca: certificate.cert });
-    expect(outcome.error).toBe('the certificate of the receiver has expired');
+    expect(outcome.error).toBe('the certificate of the receiver or of its authority has expired');
   });
 
   test('refuses a receiver without TLS', async () => {

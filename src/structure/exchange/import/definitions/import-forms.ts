@@ -94,7 +94,8 @@ function planForm(row: StagedForm, groups: readonly DocumentGroup[] | undefined,
     const changes = isSame ? null : { groups: { from: found.groups, to: groups } };
     return { ordinal, action: isSame ? 'Left' : 'Changed', id: found.id, groups, changes } satisfies Planned;
   }
-  if (groups === undefined) return fault('groups', 'is required, because the account has no form with this name yet');
+  if (groups === undefined)
+    return fault('groups', 'is required, because the account has no form with this entityType and name yet');
   const sameKind = [...known.values()].filter((form) => form.entityType === entityType);
   if (sameKind.length >= FORM_LIMITS.formsPerKind) {
     return fault('name', `an account may have at most ${FORM_LIMITS.formsPerKind} forms for each entityType`);

@@ -95,6 +95,16 @@ describe('structure import: workbooks', () => {
     expect(JSON.parse(await stack.text(manager)).sources).toMatchObject([{ serialNumber: '7', name: 'Oven' }]);
   });
 
+  test('unknown columns are ignored, even one named `constructor`', async () => {
+    const workbook = new excel.Workbook();
+    workbook.addWorksheet('sites').addRows([
+      ['name', 'constructor', 'toString'],
+      ['Bakery', 'x', 'y'],
+    ]);
+    const result = await stack.run(await stack.newAccount(), new Uint8Array(await workbook.xlsx.writeBuffer()));
+    expect(result).toMatchObject({ state: 'Completed', problems: [] });
+  });
+
   test('the template can be read even if the name of a unit family contains a character that XML does not allow', async () => {
     const manager = await stack.newAccount();
     expect((await manager.post('/unitFamily', { name: 'Odd \ufffe' })).status).toBe(200);

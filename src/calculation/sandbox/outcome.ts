@@ -139,8 +139,8 @@ function setupMessage(trailer: Trailer): string {
 }
 
 function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null): Notes {
-  const kept = Buffer.byteLength(answer.output);
-  const cut = trailer.textBytes > kept ? `\n… ${trailer.textBytes - kept} more bytes were not kept` : '';
+  const left = trailer.textBytes - answer.outputBytes;
+  const cut = left > 0 ? `\n… ${left} more bytes were not kept` : '';
   return {
     messages: frame?.messages ?? [],
     warnings: frame?.warnings ?? [],

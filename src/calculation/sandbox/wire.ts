@@ -64,6 +64,8 @@ export interface Answer {
   /** Parts of the result. In a result larger than INLINE_BYTES, each part owns its buffer. */
   readonly result: readonly Buffer[];
   readonly output: string;
+  /** Bytes of the output as received. In `output`, a byte that is not UTF-8 became a character of three bytes. */
+  readonly outputBytes: number;
   readonly trailer: Trailer | null;
 }
 
@@ -101,6 +103,7 @@ export class AnswerReader {
   #blockBytes = 0;
   #pending: Buffer = Buffer.alloc(0);
   #output = '';
+  #outputBytes = 0;
   #trailer: Trailer | null = null;
 
   /** @returns true once the trailer, which is the last chunk, has arrived. */
@@ -116,13 +119,20 @@ export class AnswerReader {
 
   answer(): Answer {
     const last = this.#block ? [this.#block.subarray(0, this.#blockBytes)] : [];
-    return { result: [...this.#results, ...last], output: this.#output, trailer: this.#trailer };
+    return {
+      result: [...this.#results, ...last],
+      output: this.#output,
+      outputBytes: this.#outputBytes,
+      trailer: this.#trailer,
+    };
   }
 
   #takeChunk(kind: number, payload: Buffer): void {
     if (kind === CHUNK.result) this.#takeResult(payload);
-    else if (kind === CHUNK.text) this.#output = payload.toString('utf8');
-    else if (kind === CHUNK.trailer) this.#trailer = decodeTrailer(payload);
+    else if (kind === CHUNK.text) {
+      this.#output = payload.toString('utf8');
+      this.#outputBytes = payload.length;
+    } else if (kind === CHUNK.trailer) this.#trailer = decodeTrailer(payload);
   }
 
   #takeResult(payload: Buffer): void {

@@ -235,13 +235,20 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     line: null,
   };
   const outcomeOf = (
-    { result, ...answer }: { result: Buffer; output: string; trailer: Trailer | null },
+    { result, ...answer }: { result: Buffer; output: string; outputBytes?: number; trailer: Trailer | null },
     limits: RunLimits,
     elapsedMs = 12,
     isAlone = true,
   ) => {
     const parts = result.length > 0 ? [result] : [];
-    return decideOutcome({ ...answer, result: parts }, tryDecodeResult(result, limits), limits, elapsedMs, isAlone);
+    const outputBytes = answer.outputBytes ?? Buffer.byteLength(answer.output);
+    return decideOutcome(
+      { ...answer, outputBytes, result: parts },
+      tryDecodeResult(result, limits),
+      limits,
+      elapsedMs,
+      isAlone,
+    );
   };
   const decide = (change: Partial<Trailer>, result = okFrame, output = '') =>
     outcomeOf({ result, output, trailer: { ...trailer, ...change } }, LIMITS);
@@ -275,6 +282,12 @@ describe('sandbox: the outcome of a run (R-H7)', () => {
     ],
   ] satisfies [string, Partial<Trailer>, object][])('%s', (_, change, expected) => {
     expect(decide(change)).toMatchObject(expected);
+  });
+
+  test('the note about output that was not kept counts the bytes as received, even if they are not UTF-8 (R-H7)', () => {
+    const output = Buffer.alloc(10, 0xe9).toString('utf8');
+    const answer = { result: okFrame, output, outputBytes: 10, trailer: { ...trailer, textBytes: 25 } };
+    expect(outcomeOf(answer, LIMITS)).toMatchObject({ notes: { output: `${output}\n… 15 more bytes were not kept` } });
   });
 
   test('a run that returns too many points fails, and the outcome names the limit `output_size` (R-H7)', () => {

@@ -65,7 +65,7 @@ export function PlacePicker({ kind, label, value, onChange, isReadOnly, isRequir
       data={all.map((place) => ({ value: String(place.id), label: nameOf(place) }))}
       filter={({ options }) => options}
       value={value === undefined ? null : String(value)}
-      nothingFoundMessage={t('inputs.nothingFound')}
+      nothingFoundMessage={found && t('inputs.nothingFound')}
       onSearchChange={setText}
       onChange={(id) => onChange(id === null ? undefined : Number(id))}
     />

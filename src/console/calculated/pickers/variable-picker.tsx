@@ -26,7 +26,7 @@ export function VariablePicker({ label, value, onChange, isReadOnly = false }: P
     `${name || `#${id}`} · ${sourceName}`;
   // While the box shows the name of the chosen variable, the user is not searching.
   const isSearch = chosen === undefined || search !== nameOf(chosen);
-  const found = useFoundVariables(isSearch ? search : '', isOpen).data ?? [];
+  const { data: found = [], isSuccess } = useFoundVariables(isSearch ? search : '', isOpen);
   const all = chosen && !found.some(({ id }) => id === chosen.id) ? [chosen, ...found] : found;
   return (
     <Select
@@ -38,7 +38,7 @@ export function VariablePicker({ label, value, onChange, isReadOnly = false }: P
       data={all.map((variable) => ({ value: String(variable.id), label: nameOf(variable) }))}
       filter={({ options }) => options}
       value={value === undefined ? null : String(value)}
-      nothingFoundMessage={t('inputs.nothingFound')}
+      nothingFoundMessage={isSuccess && t('inputs.nothingFound')}
       onSearchChange={setText}
       onDropdownOpen={() => setOpen(true)}
       onChange={(id) => {

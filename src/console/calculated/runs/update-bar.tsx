@@ -75,7 +75,8 @@ export function UpdateBar({ variableId, timeZone }: { readonly variableId: numbe
         )}
       </div>
       <p className={classes.soft} role="status">
-        {isBusy ? <UnderWay {...state.data} /> : t('update.idle')} {mayManage && !isBusy && t('update.hint')}
+        {isBusy ? <UnderWay {...state.data} /> : state.data && t('update.idle')}{' '}
+        {mayManage && !isBusy && t('update.hint')}
       </p>
     </section>
   );

@@ -140,7 +140,7 @@ export const SETTINGS = {
   ),
   SIGN_IN_MAX_FAILURES: setting(
     integer(1, 1000).default(5),
-    'After this many consecutive wrong passwords from one network, a user cannot sign in from this network for SIGN_IN_LOCK_SEC seconds. For HTTP Basic, a repeated wrong password counts once, and the limit is 20 times as high if the user has signed in from the network in the last 30 days. After 20 times as many wrong passwords from all networks without such a sign-in, the user cannot sign in from any of them.',
+    'After this many consecutive wrong passwords from one network, a user cannot sign in from this network for SIGN_IN_LOCK_SEC seconds. For HTTP Basic, a repeated wrong password counts once, and the limit is 20 times as high if the user has signed in from the network in the last 30 days. Whatever the client: after 20 times as many wrong passwords from all networks from which the user has not signed in for 30 days, the user cannot sign in from any of these networks.',
   ),
   SIGN_IN_LOCK_SEC: setting(
     integer(1, 86_400).default(900),

@@ -57,11 +57,11 @@ export function backupCommands({ database, programs, print }: BackupParts): Back
       const until = toInstant(to);
       const { backup, segments } = await restoreBackup(programs, { directory, target, until });
       print(`copied backup ${backup.name} and ${segments} WAL segment${segments === 1 ? '' : 's'} into ${target}`);
-      const recovered =
+      print(
         until === undefined
-          ? 'everything that was archived, then accepts connections'
-          : `all transactions committed up to ${until}, then accepts connections; if it ends with "recovery ended before configured recovery target was reached", nothing was committed later: restore without --to`;
-      print(`start PostgreSQL on ${target}: it recovers ${recovered}`);
+          ? `start PostgreSQL on ${target}: it recovers everything that was archived, then accepts connections`
+          : `start PostgreSQL on ${target}: it recovers all transactions committed up to ${until}, then accepts connections; if it ends with "recovery ended before configured recovery target was reached", nothing was committed later: restore without --to`,
+      );
       print(
         'start with an empty Redis: jobs in the old Redis may refer to work that the restored database does not contain',
       );

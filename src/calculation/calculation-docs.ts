@@ -166,7 +166,8 @@ const save = z
     impersonator: person.nullable().meta({ description: 'The ADMIN who impersonated the author.' }),
     note: z.string().nullable().meta({ description: '`calculated.note` of the request that saved the declaration.' }),
     declarationHash: z.string().nullable().meta({
-      description: 'Hash of the declaration. Runs of this declaration have this hash or null in `declarationHash`.',
+      description:
+        'Hash of the declaration. Runs of this declaration have the same hash in `declarationHash`, or null if they ended too early to have one.',
     }),
     calculated: z
       .record(z.string(), z.unknown())

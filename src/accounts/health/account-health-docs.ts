@@ -25,7 +25,7 @@ const health = z
         description:
           'Number of variables with `granularity` and `granularityTimeBase`. Only these are checked for missing points (see `silent`).',
       }),
-      empty: count.meta({ description: 'Number of these variables without points.' }),
+      empty: count.meta({ description: 'Number of variables counted in `watched` that have no points.' }),
       silent: itemsOf('Silent variables, sorted by the date of the newest point, the latest first.', {
         ...variable,
         lastDate: instantSchema.meta({
@@ -53,7 +53,7 @@ const health = z
       message: text,
     }),
     files: itemsOf(
-      'Files of the last 7 days whose processing has ended, and that failed or have at least one rejected row, newest first.',
+      'Processed files, uploaded in the last 7 days, that failed or have at least one rejected row; newest first.',
       {
         id: z.string(),
         filename: z.string(),

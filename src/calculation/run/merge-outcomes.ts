@@ -3,7 +3,8 @@ import type { SandboxOutcome } from '../sandbox/sandbox-types.ts';
 
 /**
  * @returns the messages, warnings, errors and output of the formulas that ran, and details of the formula that failed
- * (R-H8). Messages, errors and output are in the order in which the formulas ran. A fault adds only details.
+ * (R-H8). Messages, errors and output are in the order in which the formulas ran. A formula that ended with a
+ * fault of the sandbox adds only details.
  * @param loaded object with the planned formulas and with the warnings about the form values of these formulas.
  */
 export function mergeNotes(

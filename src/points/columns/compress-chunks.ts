@@ -106,8 +106,8 @@ export async function compressChunks(
 
 /**
  * Compresses a chunk, or the uncompressed rows of a compressed chunk. Writes to an uncompressed chunk wait until the
- * commit; writes to a compressed chunk wait only at the end. The function then locks `point_gate` for a moment, during
- * which all reads and writes of points wait.
+ * commit; writes to a compressed chunk wait only at the end. In both cases, the function finally locks `point_gate` for
+ * a moment, during which all reads and writes of points wait.
  * @param name quoted name of the chunk's table.
  * @returns false when the chunk is in use or its compression takes too long; the chunk is then unchanged.
  * @throws {Error} for any other failure.

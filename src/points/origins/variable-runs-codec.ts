@@ -79,7 +79,7 @@ function openRuns() {
   };
 }
 
-/** @returns the positions of a variable's readings, ascending; empty when `runs` does not contain the variable. */
+/** @returns the ranges of a variable's readings in the write, ascending; none when `runs` lacks the variable. */
 export function positionsOf(runs: Uint8Array, variableId: number): readonly Positions[] {
   const found: Positions[] = [];
   let [offset, id, start] = [0, 0, 0];

@@ -9,8 +9,8 @@ import { type Chunk, findChunks } from '../write/find-chunks.ts';
 import { attemptPurge, type PurgeTurn } from './attempt-purge.ts';
 
 /**
- * One transaction purges at most this many chunks of each table. If none of these chunks is compressed, the limit
- * bounds the number of locks.
+ * One transaction purges at most this many chunks of each table. The limit bounds the number of locks, except that a
+ * compressed chunk makes the transaction lock all chunks of its table.
  */
 const CHUNKS_AT_ONCE = 32;
 

@@ -81,7 +81,7 @@ const surplus = (target: StatementTarget) => `
 
 // Deletes surplus versions. For each variable with deleted versions, returns the latest instant at which one of them
 // was superseded. Before this instant, states of the variable may lack versions (R-F9). The instant is null if the row
-// in `point` superseded a deleted version.
+// in `point` superseded a deleted version: all states from before the write may then lack versions.
 const limit = (target: StatementTarget) => `${surplus(target)}, removed as (
     delete from ${target.target} history using surplus
     where history.variable_id = surplus.variable_id and history.date = surplus.date

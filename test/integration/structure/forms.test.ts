@@ -302,7 +302,7 @@ describe('forms: a value that a formula reads', () => {
     expect(await takeRequests()).toEqual([]);
   });
 
-  it('of a site keeps its siteId beside a sourceId, and a changed siteId takes effect (R-C12, R-H5)', async () => {
+  it('of a site is answered with the declared siteId even if it also has a sourceId, and a changed siteId takes effect (R-C12, R-H5)', async () => {
     const [home, first, second] = [
       await createSite(api.manager),
       await createSite(api.manager),

@@ -154,7 +154,8 @@ export const en = {
     activate: 'Save and activate',
     previewFirst: 'Preview the deletion first.',
     remove: 'Remove the policy',
-    reallyRemove: 'Remove the policy? The existing rollups stay. Only a policy of a variable replaces further points.',
+    reallyRemove:
+      'Remove the policy? The existing rollups stay. Further points are rolled up only for variables with a policy of their own.',
     reallyRemoveVariable: 'Remove the policy? The variable then follows the policy of the account.',
   },
 };

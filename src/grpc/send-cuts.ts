@@ -7,7 +7,7 @@ import { noticeHeaders } from '../selection/history-notice.ts';
 import type { SendMetadata } from './answer.ts';
 
 /**
- * @returns a function that sends the history cuts (history-cuts.ts) and the rolled-up variables of a read as metadata.
+ * @returns a function that sends, as metadata, the history cuts (history-cuts.ts) and the rolled-up variables of a read.
  */
 export function sendCuts(send: SendMetadata): NoteCuts {
   return (cuts, rolledUp) => send(noticeHeaders({ cuts, rolledUp }));

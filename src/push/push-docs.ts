@@ -167,7 +167,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/api/operations/:label/replay', operationId: 'replayRejectedElements', tag },
     summary: 'Replay the elements that were rejected, for example after missing variables have been added',
     description:
-      'Requires the same permission as the original push: `datapusher.standard`, or `datapusher.custom` for a custom format. Replays only as many elements as fit into one push, oldest first. Also queues the readings of a `Failed` operation again.',
+      'Requires the same permission as the original push: `datapusher.standard`, or `datapusher.custom` for a custom format. Replays only as many rejected elements as fit into one push, oldest first. Also queues the readings of a `Failed` operation again.',
     access: PUSHERS,
     inPath: { label: textId('The `operationId` of the push.') },
     query: REPLAY_QUERY,

@@ -1,6 +1,6 @@
 /**
  * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the JSON that a client
- * wrote, with instants in place of local dates and epoch milliseconds. In the answer, the names of documented members
+ * wrote; its local dates and its epoch milliseconds were replaced with instants. In the answer, the names of documented members
  * are spelled as the API documents them, absent lists are `[]`, and the note is left out. Inputs have their current
  * sites and sources. A value of a source's form has the current site of that source.
  */

@@ -23,7 +23,7 @@ const STAGES = [
   'reading the run header',
   'opening pipes',
   'entering new namespaces',
-  'writing the user id map',
+  'writing the user and group id maps',
   'starting a process',
   'starting a new session with the highest OOM score',
   'making mounts private',

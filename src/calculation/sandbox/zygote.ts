@@ -313,7 +313,7 @@ function keepStderr(child: ChildProcess, log: Log): string[] {
     createInterface({ input: child.stderr }).on('line', (line) => {
       lines.push(line);
       if (lines.length > KEPT_LINES) lines.shift();
-      log.warn({ pid: child.pid, line }, 'the R zygote wrote a line to standard error');
+      log.warn({ pid: child.pid, line }, 'the R sandbox wrote a line to standard error');
     });
   }
   return lines;

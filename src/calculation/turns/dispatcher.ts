@@ -96,6 +96,6 @@ function logInterrupted(log: Log, { accountId, urgency, id }: Turn, error: unkno
   }
   log.error(
     { err: error, accountId, urgency, variableId: id },
-    'an error interrupted a run; the run is repeated later or, after its last attempt, recorded as Failed',
+    'an error interrupted a run; if the run has not ended, it is repeated later or, after its last attempt, recorded as Failed',
   );
 }

@@ -152,10 +152,7 @@ function forceUpdateHandler({ database, queue, log }: UpdateRouteServices, resou
     );
     if (!isWoken) {
       const { requestId } = c.var;
-      log.warn(
-        { requestId, accountId },
-        'the calculators could not be woken; their next sweep finds the forced updates',
-      );
+      log.warn({ requestId, accountId }, 'the calculators could not be woken; their sweeps find the forced updates');
     }
     return c.json({ variableIds });
   };

@@ -6,11 +6,11 @@
 const BY_NAME: readonly (readonly [name: RegExp, advice: string])[] = [
   [
     /\.(csv|tsv|txt|xlsx)\.(gz|zip|bz2|xz|zst|7z)$/i,
-    'the file is stored, but its rows are not read: upload the unpacked file under a name that ends in .csv or .xlsx, in a form or with the Content-Type of that format; to compress the upload, gzip the request body and send the header Content-Encoding: gzip',
+    'the file is stored, but its rows are not read: upload the unpacked file under a name that ends in .csv or .xlsx, either in a form or as a body with the Content-Type of that format; to compress the upload, gzip the request body and send the header Content-Encoding: gzip',
   ],
   [
     /\.(tsv|tab|psv|dat)$/i,
-    'the file is stored, but its rows are not read: upload it under a name that ends in .csv, in a form or with Content-Type: text/csv; separate the columns with commas, semicolons or tabs',
+    'the file is stored, but its rows are not read: upload it under a name that ends in .csv, either in a form or as a body with Content-Type: text/csv; separate the columns with commas, semicolons or tabs',
   ],
   [
     /\.(json|jsonl|ndjson|parquet|feather|arrow|zip|gz)$/i,

@@ -39,7 +39,7 @@ export interface SignInSource {
   readonly userId: string;
   readonly passwordHash: string | null;
   readonly mustChangePassword: boolean;
-  /** Changes whenever a wrong password for this user is counted, from whatever network it came. */
+  /** Counter of wrong passwords for this user from all networks; shows whether one was counted meanwhile. */
   readonly failureCount: number;
   readonly wrongCount: number;
   readonly isLocked: boolean;

@@ -10,8 +10,8 @@
  */
 const ESCAPED_KEY = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*"\s*:/;
 /**
- * First character of each replacement key. Original keys with this character are replaced too, so only replacement keys
- * begin with it.
+ * First character of each replacement key. Original keys that contain this character are replaced too, so only
+ * replacement keys begin with it.
  */
 const MARK = '\ue000';
 const [QUOTE, BACKSLASH, COLON, SPACE] = [0x22, 0x5c, 0x3a, 0x20];

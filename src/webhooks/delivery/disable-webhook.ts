@@ -44,11 +44,11 @@ export async function disableWebhook(
   webhookId: string,
   reason: DisableReason,
 ): Promise<boolean> {
-  const shown = disableReason(reason, 'en');
-  const { rows } = await transaction.query<Disabled>(DISABLE, [webhookId, shown]);
+  const reasonText = disableReason(reason, 'en');
+  const { rows } = await transaction.query<Disabled>(DISABLE, [webhookId, reasonText]);
   const [webhook] = rows;
   if (!webhook) return false;
-  await endPending(transaction, webhookId, `the webhook was disabled: ${shown}`);
+  await endPending(transaction, webhookId, `the webhook was disabled: ${reasonText}`);
   const managers = await transaction.query<Manager>(FIND_MANAGERS, [webhook.accountId]);
   for (const manager of managers.rows) await queueMailTo(transaction, webhook, manager, reason);
   return true;

@@ -237,7 +237,7 @@ describe('calculator: previews', () => {
     await lonely.close();
   });
 
-  test('sample data: without a result of R, the error advises a shorter period; without a valid formula, it names the dates (R-H9)', async () => {
+  test('sample data: when R returns nothing, the error advises a shorter period; when no formula is in force, it names the requested dates (R-H9)', async () => {
     start();
     const { signal } = new AbortController();
     const variableId = await addVariable(store.accountId);

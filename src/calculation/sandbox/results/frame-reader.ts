@@ -88,7 +88,7 @@ export class FrameReader {
   codedTexts(): OutputColumn | null {
     const rows = this.int();
     if (rows === -1) return null;
-    if (rows < 0) throw new FrameError(`a count must not be negative, got ${rows}`);
+    if (rows < 0) throw new FrameError(`the count of a text column must be at least -1, got ${rows}`);
     this.#withinPoints(rows);
     const texts = this.#table(rows);
     const codes = this.ints(rows);

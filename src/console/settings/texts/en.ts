@@ -24,7 +24,7 @@ export const en = {
     timeZoneId: 'Time zone',
     currency: 'Currency',
     currencyHint: 'Three letters, such as EUR.',
-    versionLimit: 'Versions kept per point',
+    versionLimit: 'Maximum number of versions per point',
     versionLimitHint: 'Applies to variables without a limit of their own.',
     emailSender: 'Sender name of emails',
     replyTo: 'Reply-to address of emails',

@@ -46,7 +46,7 @@ export const en = {
     granularity: 'One reading every',
     granularityTimeBase: 'Time unit',
     isVersioned: 'Keep every version',
-    versionLimit: 'Versions kept per point',
+    versionLimit: 'Maximum number of versions per point',
     variableTypeId: 'Type',
     quantityType: 'Quantity type',
     aggregate: 'Default aggregation',

@@ -75,7 +75,7 @@ function listEntries(queryable: Queryable, accountId: number, catalogue: NamedCa
 
 /** @returns the message for a name that no entry has. */
 export function unknownName(catalogue: NamedCatalogue, name: string): string {
-  return `must be an id, or the name of an entry that GET ${CATALOGUE_PATHS[catalogue]} lists or the document adds, got ${JSON.stringify(name)}; correct the name or add the entry`;
+  return `must be an id, or the name of an entry of GET ${CATALOGUE_PATHS[catalogue]} or of the document, got ${JSON.stringify(name)}; correct the name or add the entry`;
 }
 
 /** @returns true for the name of an entry, false for an id, which may be a string of digits (R-A3). */

@@ -99,7 +99,7 @@ async function resolveParents(
   const named = `(select count(*) from import_entry e where e.kind = '${parent}s' and e.parent_id = ${within}
     and e.key like '=%' and e.name = substr(r.${parent}_key, 2))`;
   const place = parent === 'source' ? ' at this site' : '';
-  const advice = `set ${REFERENCE[`${parent}s` as const].own} to the identifier`;
+  const advice = `set ${REFERENCE[`${parent}s` as const].own} to the identifier of the ${parent}`;
   const fact = `every ${parent} with this name has an identifier (%s found); ${advice}`;
   await run(
     problem(`select $1, r.place, case when ${occurrence} is null and coalesce(${several}, 0) > 1

@@ -226,7 +226,7 @@ function choose(kind: KindName, { key, occurrence }: KeyReference, { ids, named 
   }
   if (ids.length === 0 && named > 0) {
     const fact = `every ${word} with this name has an identifier (${named} found)`;
-    return `names a ${word} by ${shown}, but ${fact}; set ${members.own} to the identifier`;
+    return `names a ${word} by ${shown}, but ${fact}; set ${members.own} to the identifier of the ${word}`;
   }
   const nth = occurrence === undefined ? '' : `, ${members.occurrence} ${occurrence}`;
   const missing = `names a ${word} that neither the account nor the document has${PLACE_WORDS[kind]}`;

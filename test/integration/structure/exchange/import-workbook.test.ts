@@ -211,7 +211,7 @@ describe('structure import: forms', () => {
     expect(await problemsOf({ forms })).toEqual([
       '$.forms[0].name must be "Building", as the account spells it, got "building"; clientData is case-sensitive',
       '$.forms[1].groups is required, because the account has no form with this entityType and name yet',
-      '$.forms[2].groups[0].fields[0].unitId must be an id, or the name of an entry that GET /units lists or the document adds, got "nothing"; correct the name or add the entry',
+      '$.forms[2].groups[0].fields[0].unitId must be an id, or the name of an entry of GET /units or of the document, got "nothing"; correct the name or add the entry',
       '$.forms[3].name names the same form as $.forms[2]',
     ]);
   });

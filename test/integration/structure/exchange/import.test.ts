@@ -185,7 +185,7 @@ describe('structure import: a document with problems', () => {
       '$.sources[0] must have siteExternalId or siteName',
       expect.stringMatching(/^\$\.variables\[0\]\.granularity /),
       expect.stringMatching(
-        /^\$\.sites\[4\]\.typeId must be an id, or the name of an entry that GET \/sitetypes lists or the document adds, got "x"/,
+        /^\$\.sites\[4\]\.typeId must be an id, or the name of an entry of GET \/sitetypes or of the document, got "x"/,
       ),
       '$.sources[1] names a site that neither the account nor a valid row of the document has: the name "B"',
     ]);
@@ -214,7 +214,7 @@ describe('structure import: a document with problems', () => {
     [
       'a parent name that only two sites with identifiers have',
       inA,
-      /names a site by the name "A", but every site with this name has an identifier \(2 found\); set siteExternalId to the identifier$/,
+      /names a site by the name "A", but every site with this name has an identifier \(2 found\); set siteExternalId to the identifier of the site$/,
       { sites: ['E', 'F'].map((externalId) => ({ externalId, name: 'A' })) },
     ],
     [
@@ -238,7 +238,7 @@ describe('structure import: a document with problems', () => {
           inS('v', { alias: 'x', variableName: 'N' }),
         ],
       },
-      /"x" names a variable by the name "N", but every variable .*\(2 found\); set mappingConfig to the identifier$/,
+      /"x" names a variable by the name "N", but every variable .*\(2 found\); set mappingConfig to the identifier of the variable$/,
     ],
     [
       'an input by id',
@@ -314,9 +314,9 @@ describe('structure import: a document with catalogue entries or form values', (
     const { catalogues: _catalogues, ...bare } = JSON.parse(text);
     const refused = await stack.run(to, bare);
     expect(refused.problems.map(({ path, message }) => `${path} ${message}`)).toEqual([
-      '$.sites[0].typeId must be an id, or the name of an entry that GET /sitetypes lists or the document adds, got "Brewery"; correct the name or add the entry',
-      '$.sources[0].sourceTypeId must be an id, or the name of an entry that GET /sourceTypes lists or the document adds, got "Flow meter"; correct the name or add the entry',
-      '$.variables[0].unitId must be an id, or the name of an entry that GET /units lists or the document adds, got "crate, 24"; correct the name or add the entry',
+      '$.sites[0].typeId must be an id, or the name of an entry of GET /sitetypes or of the document, got "Brewery"; correct the name or add the entry',
+      '$.sources[0].sourceTypeId must be an id, or the name of an entry of GET /sourceTypes or of the document, got "Flow meter"; correct the name or add the entry',
+      '$.variables[0].unitId must be an id, or the name of an entry of GET /units or of the document, got "crate, 24"; correct the name or add the entry',
     ]);
     const theirs = await add(to);
     expect(theirs.brewery).not.toBe(own.brewery);

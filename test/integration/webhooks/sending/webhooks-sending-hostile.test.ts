@@ -62,7 +62,7 @@ describe('webhook sending: the time-out (R-I3)', () => {
     });
   });
 
-  test('ends an attempt when the name servers of the host do not answer', async () => {
+  test('ends an attempt when the name servers that the service asks do not answer', async () => {
     sender = openTestSender({ timeoutMs: TIMEOUT_MS, resolve: () => new Promise(() => {}) });
     const outcome = await sender.send(targetAt('http://receiver.test/'), MESSAGE);
     expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });

@@ -88,7 +88,7 @@ describe('sandbox: result frames', () => {
     expect(() => decode(Buffer.concat([columns, int(1), texts('a'), int(1), int(-1)]))).toThrow(
       'less than the length of its table (1), got 1',
     );
-    expect(() => decode(Buffer.concat([columns, int(-7)]))).toThrow('must not be negative, got -7');
+    expect(() => decode(Buffer.concat([columns, int(-7)]))).toThrow('must be at least -1, got -7');
     expect(() => decode(int(MAGIC, 0, 1, -1))).toThrow('must not be negative, got -1');
   });
 

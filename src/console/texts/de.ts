@@ -123,7 +123,7 @@ export const de: Texts = {
     title: 'Diagramm',
     min: 'Minimum',
     max: 'Maximum',
-    hint: 'Ziehen zoomt, ein Doppelklick zeigt das letzte Jahr, ein Klick auf einen Punkt seine Versionen.',
+    hint: 'Ziehen zoomt, ein Doppelklick zeigt das letzte Jahr, ein Klick auf einen Punkt seine Versionen. Beim Korrigieren von Punkten markiert Ziehen einen Bereich.',
     resolution: {
       Raw: 'Alle Punkte',
       Minute: 'Minutenmittelwerte',

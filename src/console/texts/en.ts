@@ -121,7 +121,7 @@ export const en = {
     title: 'Chart',
     min: 'minimum',
     max: 'maximum',
-    hint: 'Drag to zoom, double-click for the last year, click a point for its versions.',
+    hint: 'Drag to zoom, double-click for the last year, click a point for its versions. While you correct points, drag to mark a range.',
     resolution: {
       Raw: 'Every point',
       Minute: 'Averages per minute',

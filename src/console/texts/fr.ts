@@ -123,7 +123,7 @@ export const fr: Texts = {
     title: 'Graphique',
     min: 'minimum',
     max: 'maximum',
-    hint: 'Faites glisser pour zoomer, double-cliquez pour revoir la dernière année, cliquez sur un point pour voir ses versions.',
+    hint: 'Faites glisser pour zoomer, double-cliquez pour revoir la dernière année, cliquez sur un point pour voir ses versions. Pendant une correction de points, faites glisser pour marquer une plage.',
     resolution: {
       Raw: 'Tous les points',
       Minute: 'Moyennes par minute',

@@ -123,7 +123,7 @@ export const nl: Texts = {
     title: 'Grafiek',
     min: 'minimum',
     max: 'maximum',
-    hint: 'Sleep om te zoomen, dubbelklik voor het laatste jaar, klik op een punt voor de versies ervan.',
+    hint: 'Sleep om te zoomen, dubbelklik voor het laatste jaar, klik op een punt voor de versies ervan. Sleep bij het corrigeren van punten om een bereik te markeren.',
     resolution: {
       Raw: 'Alle punten',
       Minute: 'Minuutgemiddelden',

@@ -8,7 +8,7 @@ import { MAX_TAG_VALUE, MAX_TAGS, MAX_VERSION, type Tags } from '../../points/la
 
 /** Start of the message for an invalid date. */
 export const FILE_DATE_RULE =
-  'date must be from 1700 to 2199, as yyyy-MM-ddTHH:mm:ss with or without a zone, or as epoch milliseconds';
+  'date must be from 1700 to 2199, as yyyy-MM-ddTHH:mm:ss with or without a zone, or as epoch milliseconds of 12 or 13 digits';
 
 const [ZERO, SPACE] = [0x30, 0x20];
 

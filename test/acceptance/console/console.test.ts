@@ -151,7 +151,7 @@ test('console home: Home shows the rejected pushes, and links to the variables w
     { sourceSerialNumber: 'NONE', mappingConfig: 'x', data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] },
   ]);
   const { page, complaints, close } = await stack.open(MANAGER);
-  await page.getByRole('link', { name: '1 push rejected' }).waitFor();
+  await page.getByRole('link', { name: '1 push with errors' }).waitFor();
   await page.getByText('old-points').waitFor();
   await page.getByRole('link', { name: '2 variables without new points' }).click();
   await page.getByRole('link', { name: NAME }).click();

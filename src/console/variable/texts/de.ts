@@ -12,11 +12,11 @@ export const de: TextsOf<typeof en> = {
   },
   keys: {
     label:
-      'Diagramm: Pfeiltasten gehen von Punkt zu Punkt, Umschalt markiert einen Bereich, Eingabetaste öffnet einen Punkt, Plus und Minus zoomen',
-    hint: 'Tastatur: Pfeile, Umschalt für einen Bereich, Eingabetaste, + und −.',
+      'Diagramm: Pfeiltasten links und rechts gehen von Punkt zu Punkt, Umschalt mit einer Pfeiltaste markiert einen Bereich, Eingabetaste öffnet den Punkt oder den markierten Bereich, Plus und Minus zoomen',
+    hint: 'Tastatur: ← und → bewegen, Umschalt mit Pfeil markiert einen Bereich, Eingabetaste öffnet den Punkt oder den Bereich, + und − zoomen.',
   },
   buckets: {
-    hint: 'Ziehen zoomt, ein Doppelklick zeigt das letzte Jahr, ein Klick auf einen Mittelwert seine Punkte.',
+    hint: 'Ziehen zoomt, ein Doppelklick zeigt das letzte Jahr, ein Klick auf einen Mittelwert seinen Zeitraum. Beim Korrigieren von Punkten markiert Ziehen einen Bereich.',
   },
   point: { none: 'Zu diesem Zeitpunkt gibt es keinen Punkt.' },
   axes: {
@@ -81,13 +81,14 @@ export const de: TextsOf<typeof en> = {
   },
   origin: {
     push: 'Push {{id}}',
-    pushOther: 'Ein Push einer anderen Person',
+    pushOther: 'Nicht zugänglicher Push',
     pushOf: 'angenommen am {{date}}',
     replay: 'Wiederholung abgelehnter Elemente',
     file: 'Datei {{name}}',
-    fileOther: 'Eine Datei einer anderen Person',
+    fileOther: 'Nicht zugängliche Datei',
     fileOf: 'hochgeladen am {{date}}',
-    several: 'Einer dieser Pushs, die zusammen geschrieben wurden:',
+    several:
+      'Diese Version stammt aus einem von mehreren Pushes, die zusammen geschrieben wurden. Höchstens 20 sind aufgeführt:',
     none: 'Die Herkunft wird nicht mehr aufbewahrt.',
   },
   lineage: {

@@ -9,11 +9,11 @@ export const en = {
   },
   keys: {
     label:
-      'Chart: arrow keys move from point to point, Shift with an arrow key marks a range, Enter opens a point, the plus and minus keys zoom',
-    hint: 'Keys: arrows move, Shift marks a range, Enter opens a point, + and − zoom.',
+      'Chart: left and right arrow keys move from point to point, Shift with an arrow key marks a range, Enter opens the point or the marked range, the plus and minus keys zoom',
+    hint: 'Keys: ← and → move, Shift with an arrow marks a range, Enter opens the point or the range, + and − zoom.',
   },
   buckets: {
-    hint: 'Drag to zoom, double-click for the last year, click an average for its points.',
+    hint: 'Drag to zoom, double-click for the last year, click an average to zoom into it. While you correct points, drag to mark a range.',
   },
   point: { none: 'There is no point at this date.' },
   axes: {
@@ -75,13 +75,13 @@ export const en = {
   },
   origin: {
     push: 'Push {{id}}',
-    pushOther: 'A push by another user',
+    pushOther: 'A push that you cannot open',
     pushOf: 'accepted {{date}}',
     replay: 'replay of rejected elements',
     file: 'File {{name}}',
-    fileOther: 'A file from another user',
+    fileOther: 'A file that you cannot open',
     fileOf: 'uploaded {{date}}',
-    several: 'This version comes from one of these pushes, which were written together:',
+    several: 'This version comes from one of several pushes, which were written together. At most 20 are listed:',
     none: 'The origin is no longer known.',
   },
   lineage: {

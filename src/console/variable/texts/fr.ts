@@ -12,11 +12,11 @@ export const fr: TextsOf<typeof en> = {
   },
   keys: {
     label:
-      'Graphique : les flèches vont de point en point, Maj marque une plage, Entrée ouvre un point, plus et moins zooment',
-    hint: 'Clavier : flèches, Maj pour une plage, Entrée, + et −.',
+      'Graphique : les flèches gauche et droite vont de point en point, Maj avec une flèche marque une plage, Entrée ouvre le point ou la plage marquée, plus et moins zooment',
+    hint: 'Clavier : ← et → déplacent, Maj avec une flèche marque une plage, Entrée ouvre le point ou la plage, + et − zooment.',
   },
   buckets: {
-    hint: 'Faites glisser pour zoomer, double-cliquez pour revoir la dernière année, cliquez sur une moyenne pour voir ses points.',
+    hint: 'Faites glisser pour zoomer, double-cliquez pour revoir la dernière année, cliquez sur une moyenne pour zoomer dessus. Pendant une correction de points, faites glisser pour marquer une plage.',
   },
   point: { none: 'Il n’y a aucun point à cette date.' },
   axes: {
@@ -78,13 +78,13 @@ export const fr: TextsOf<typeof en> = {
   },
   origin: {
     push: 'Envoi {{id}}',
-    pushOther: 'Un envoi d’une autre personne',
+    pushOther: 'Un envoi non accessible',
     pushOf: 'accepté le {{date}}',
     replay: 'nouvel essai d’éléments refusés',
     file: 'Fichier {{name}}',
-    fileOther: 'Un fichier d’une autre personne',
+    fileOther: 'Un fichier non accessible',
     fileOf: 'téléversé le {{date}}',
-    several: 'L’un de ces envois, écrits ensemble :',
+    several: 'Cette version provient d’un envoi parmi plusieurs, écrits ensemble. Au plus 20 sont affichés :',
     none: 'L’origine n’est plus conservée.',
   },
   lineage: {

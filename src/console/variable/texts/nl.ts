@@ -12,11 +12,11 @@ export const nl: TextsOf<typeof en> = {
   },
   keys: {
     label:
-      'Grafiek: pijltoetsen gaan van punt naar punt, Shift markeert een bereik, Enter opent een punt, plus en min zoomen',
-    hint: 'Toetsen: pijlen, Shift voor een bereik, Enter, + en −.',
+      'Grafiek: pijltoetsen links en rechts gaan van punt naar punt, Shift met een pijltoets markeert een bereik, Enter opent het punt of het gemarkeerde bereik, plus en min zoomen',
+    hint: 'Toetsen: ← en → bewegen, Shift met een pijl markeert een bereik, Enter opent het punt of het bereik, + en − zoomen.',
   },
   buckets: {
-    hint: 'Sleep om te zoomen, dubbelklik voor het laatste jaar, klik op een gemiddelde voor de punten ervan.',
+    hint: 'Sleep om te zoomen, dubbelklik voor het laatste jaar, klik op een gemiddelde om erop in te zoomen. Sleep bij het corrigeren van punten om een bereik te markeren.',
   },
   point: { none: 'Er is geen punt op dit tijdstip.' },
   axes: {
@@ -78,13 +78,13 @@ export const nl: TextsOf<typeof en> = {
   },
   origin: {
     push: 'Push {{id}}',
-    pushOther: 'Een push van iemand anders',
+    pushOther: 'Een niet toegankelijke push',
     pushOf: 'aanvaard op {{date}}',
     replay: 'herhaling van geweigerde elementen',
     file: 'Bestand {{name}}',
-    fileOther: 'Een bestand van iemand anders',
+    fileOther: 'Een niet toegankelijk bestand',
     fileOf: 'geüpload op {{date}}',
-    several: 'Een van deze pushes, die samen zijn geschreven:',
+    several: 'Deze versie komt uit een van meerdere pushes, die samen zijn geschreven. Hoogstens 20 worden getoond:',
     none: 'De herkomst wordt niet meer bewaard.',
   },
   lineage: {

@@ -19,14 +19,14 @@ export const de: TextsOf<typeof en> = {
   reallyDelete: 'Den Webhook {{name}} und seinen Verlauf löschen?',
   secret: 'Geheimnis',
   secretHint:
-    'Der Empfänger prüft Signaturen mit diesem Geheimnis. Kopieren Sie es jetzt: Es wird nicht wieder angezeigt.',
+    'Der Empfänger prüft Signaturen mit diesem Geheimnis. Kopieren Sie es jetzt: Es wird nur angezeigt, bis Sie die Seite neu laden.',
   test: 'Testnachricht senden',
   trial: 'Testnachricht',
   sent: 'Gesendet',
   answer: 'Antwort',
   noAnswer: 'Keine Antwort.',
   deliveries: 'Zustellungen',
-  noDeliveries: 'Noch wurde nichts gesendet. Zustellungen erscheinen hier, sobald sie erfolgen.',
+  noDeliveries: 'Keine Zustellungen gefunden. Zustellungen erscheinen hier, sobald sie erfolgen.',
   allStates: 'Alle',
   show: 'Anzeigen',
   replay: 'Erneut senden',
@@ -63,7 +63,7 @@ export const de: TextsOf<typeof en> = {
     headersHint: 'Ein Header je Zeile, etwa Authorization: Bearer TOKEN',
     bodyTemplate: 'Vorlage der Nachricht',
     bodyTemplateHint:
-      'Leer lassen, um die ganze Nachricht als JSON zu senden. Sonst wird jeder Feldname in doppelten geschweiften Klammern durch seinen Wert ersetzt.',
+      'Leer lassen, um die ganze Nachricht als JSON zu senden. Sonst wird jeder Pfad eines Felds in doppelten geschweiften Klammern, etwa type oder data.name, durch den Wert des Felds ersetzt.',
     isEnabled: 'Aktiviert',
   },
   events: {

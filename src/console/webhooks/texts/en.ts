@@ -14,14 +14,15 @@ export const en = {
   delete: 'Delete',
   reallyDelete: 'Delete the webhook {{name}} and its history?',
   secret: 'Secret',
-  secretHint: 'The receiver verifies signatures with this secret. Copy it now: it is not shown again.',
+  secretHint:
+    'The receiver verifies signatures with this secret. Copy it now: it is shown only until you reload the page.',
   test: 'Send a test message',
   trial: 'Test message',
   sent: 'Sent',
   answer: 'Answer',
   noAnswer: 'No answer.',
   deliveries: 'Deliveries',
-  noDeliveries: 'Nothing has been sent yet. Deliveries appear here as they happen.',
+  noDeliveries: 'No deliveries found. Deliveries appear here as they happen.',
   allStates: 'All',
   show: 'Show',
   replay: 'Send again',
@@ -58,7 +59,7 @@ export const en = {
     headersHint: 'One header per line, for example Authorization: Bearer TOKEN',
     bodyTemplate: 'Message template',
     bodyTemplateHint:
-      'Leave this empty to send the whole message as JSON. In a template, each field name in double braces is replaced by the value of the field.',
+      'Leave this empty to send the whole message as JSON. In a template, each path of a field in double braces, such as type or data.name, is replaced by the value of the field.',
     isEnabled: 'Enabled',
   },
   events: {

@@ -17,14 +17,15 @@ export const fr: TextsOf<typeof en> = {
   delete: 'Supprimer',
   reallyDelete: 'Supprimer le webhook {{name}} et son historique ?',
   secret: 'Secret',
-  secretHint: 'Le destinataire vérifie les signatures avec ce secret. Copiez-le maintenant : il ne sera plus affiché.',
+  secretHint:
+    'Le destinataire vérifie les signatures avec ce secret. Copiez-le maintenant : il n’est affiché que jusqu’au rechargement de la page.',
   test: 'Envoyer un message de test',
   trial: 'Message de test',
   sent: 'Envoyé',
   answer: 'Réponse',
   noAnswer: 'Aucune réponse.',
   deliveries: 'Livraisons',
-  noDeliveries: 'Rien n’a été envoyé pour l’instant. Les livraisons s’afficheront ici.',
+  noDeliveries: 'Aucune livraison trouvée. Les livraisons s’afficheront ici.',
   allStates: 'Tous',
   show: 'Afficher',
   replay: 'Renvoyer',
@@ -61,7 +62,7 @@ export const fr: TextsOf<typeof en> = {
     headersHint: 'Un en-tête par ligne, par exemple Authorization: Bearer JETON',
     bodyTemplate: 'Modèle du message',
     bodyTemplateHint:
-      'Laissez vide pour envoyer tout le message en JSON. Sinon, chaque nom de champ entre doubles accolades est remplacé par sa valeur.',
+      'Laissez vide pour envoyer tout le message en JSON. Sinon, chaque chemin d’un champ entre doubles accolades, comme type ou data.name, est remplacé par la valeur du champ.',
     isEnabled: 'Activé',
   },
   events: {

@@ -17,14 +17,15 @@ export const nl: TextsOf<typeof en> = {
   delete: 'Verwijderen',
   reallyDelete: 'De webhook {{name}} en de geschiedenis ervan verwijderen?',
   secret: 'Geheim',
-  secretHint: 'De ontvanger controleert handtekeningen met dit geheim. Kopieer het nu: het wordt niet opnieuw getoond.',
+  secretHint:
+    'De ontvanger controleert handtekeningen met dit geheim. Kopieer het nu: het wordt alleen getoond totdat u de pagina opnieuw laadt.',
   test: 'Testbericht versturen',
   trial: 'Testbericht',
   sent: 'Verstuurd',
   answer: 'Antwoord',
   noAnswer: 'Geen antwoord.',
   deliveries: 'Bezorgingen',
-  noDeliveries: 'Er is nog niets verstuurd. Bezorgingen verschijnen hier zodra ze plaatsvinden.',
+  noDeliveries: 'Geen bezorgingen gevonden. Bezorgingen verschijnen hier zodra ze plaatsvinden.',
   allStates: 'Alle',
   show: 'Tonen',
   replay: 'Opnieuw versturen',
@@ -61,7 +62,7 @@ export const nl: TextsOf<typeof en> = {
     headersHint: 'Eén header per regel, bijvoorbeeld Authorization: Bearer TOKEN',
     bodyTemplate: 'Sjabloon van het bericht',
     bodyTemplateHint:
-      'Laat leeg om het hele bericht als JSON te versturen. Anders wordt elke veldnaam tussen dubbele accolades vervangen door de waarde.',
+      'Laat leeg om het hele bericht als JSON te versturen. Anders wordt elk pad van een veld tussen dubbele accolades, zoals type of data.name, vervangen door de waarde van het veld.',
     isEnabled: 'Ingeschakeld',
   },
   events: {

@@ -8,7 +8,7 @@ const NAMES = ['', 'tidemark.v1.DataPoints'] as const;
 type WatchCall = ServerWritableStream<unknown, unknown>;
 
 /**
- * Adds the health service to the server; the service reports SERVING for every name.
+ * Adds the health service to the server; the service reports SERVING for the names in NAMES.
  * @returns a function that reports NOT_SERVING and then ends all watches with UNAVAILABLE. grpc-health-check itself
  * never ends a watch, and an open watch would delay the stop of the server until the server's grace period ends.
  */

@@ -74,7 +74,7 @@ export function spacingOf(seconds: readonly number[]): number | undefined {
  * millions of raw points.
  */
 export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {
-  const declared = granularity === null ? undefined : stepOf(granularity, timeBase);
+  const declared = granularity === null || timeBase === null ? undefined : stepOf(granularity, timeBase);
   const step = Math.min(declared ?? Number.POSITIVE_INFINITY, spacingSec ?? Number.POSITIVE_INFINITY);
   return Number.isFinite(step) && step > 0 ? step : DEFAULT_STEP_SEC;
 }

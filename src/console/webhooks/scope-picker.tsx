@@ -35,8 +35,8 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
   // Leaves out texts that are not ids. A draft that an earlier release saved may contain such texts.
   const readable = ids.filter((id) => /^\d{1,9}$/.test(id)).map(Number);
   const chosen = useElements(kind, { [ID_FILTERS[kind]]: readable }, readable.length) ?? [];
-  const found = useElements(kind, search === '' ? {} : { customFilter: toFilter(search, kind) }, MAX_FOUND) ?? [];
-  const known = new Map([...chosen, ...found].map((element) => [String(element.id), nameOf(element)]));
+  const found = useElements(kind, search === '' ? {} : { customFilter: toFilter(search, kind) }, MAX_FOUND);
+  const known = new Map([...chosen, ...(found ?? [])].map((element) => [String(element.id), nameOf(element)]));
   return (
     <MultiSelect
       label={label}
@@ -48,7 +48,7 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
       data={[...new Set([...known.keys(), ...ids])].map((id) => ({ value: id, label: known.get(id) ?? `#${id}` }))}
       filter={({ options }) => options}
       value={ids}
-      nothingFoundMessage={t('field.nothingFound')}
+      nothingFoundMessage={found && t('field.nothingFound')}
       onSearchChange={setText}
       onChange={(next) => onChange(next.join(', '))}
     />

@@ -1,6 +1,6 @@
 /**
- * Chooses the database and Redis of the local stack: external services when DATABASE_URL and REDIS_URL are set, else
- * services that the stack starts itself (its own services).
+ * Chooses the database and Redis of the local stack: external services when DATABASE_URL and REDIS_URL are set; services
+ * that the stack starts itself (its own services) when neither is set. Only one of them is an error.
  */
 import { LOG_DIRECTORY, STACK_DIRECTORY } from '../paths.ts';
 import type { Progress } from '../progress.ts';

@@ -396,7 +396,7 @@ describe('calculation: schedules (R-H5)', () => {
 });
 
 describe('calculation: a chain of calculations (R-H11)', () => {
-  test('when one change reaches a variable twice, the second run fails with the outcome `loop` (R-H11)', async () => {
+  test('when the results of a variable lead back to this variable, the repeated run fails with the outcome `loop` (R-H11)', async () => {
     const source = await addHourly(1);
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));
     const first = await calculations.addCalculated(passOn(source));

@@ -14,7 +14,7 @@ import { type CalculationFixture, formula, openCalculationFixture } from './calc
 
 const LAYER = 10;
 const MAX_MS = 1000;
-/** Number of concurrent saves, greater than the number of connections of the pool. */
+/** Number of concurrent saves: more than the pool has connections, so that it would run out if waiting saves held any. */
 const SAVERS = 20;
 
 let store: PointStore;

@@ -147,7 +147,7 @@ describe('files: POST /storage', () => {
     expect(raw.status).toBe(415);
   });
 
-  it('stores a file that is neither .csv nor .xlsx as an attachment, which is not queued for parsing (R-E1)', async () => {
+  it('stores a file that is neither a .csv file nor a workbook as an attachment, which is not queued for parsing (R-E1)', async () => {
     const text = 'variable_id,date,value\r\n1,2026-03-01,1\r\n';
     const raw = await stack.post('/storage?filename=Hello.txt', text, { 'content-type': 'text/plain' });
     const ids = [

@@ -1,6 +1,6 @@
 /**
- * Chart of a script. Each input and the result has a line. Each window that the script reads has a shaded span behind
- * the lines. Lines with the same unit share a scale. Only the first two units have an axis.
+ * Chart of a script: lines for inputs and the result, and behind them a shaded span for each window that has a start and
+ * an end. Lines with the same unit share a scale. Only the first two units have an axis.
  */
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useMemo, useRef } from 'react';

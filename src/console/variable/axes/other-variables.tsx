@@ -88,7 +88,7 @@ function Picker({ taken, onPick }: { readonly taken: readonly number[]; readonly
       value={null}
       data={data}
       filter={({ options }) => options}
-      nothingFoundMessage={t(text === '' ? 'axes.type' : 'axes.nothing')}
+      nothingFoundMessage={text === '' ? t('axes.type') : hits.isSuccess && t('axes.nothing')}
       onChange={(value) => {
         if (value === null) return;
         setTyped('');

@@ -31,7 +31,7 @@ export const WATCH_QUERY = declareQuery(
       z.string().meta({ examples: ['AQEAAQCJiOVa'] }),
     ),
     fromBeginning: flagParameter(
-      'Decides what the stream sends when the request has no cursor. `true`: all stored points, and then new points. `false`: only points committed after the call.',
+      'Decides what the stream sends for variables that are not in the cursor; without a cursor, for all variables. `true`: all stored points, and then new points. `false`: only points committed after the call.',
     ),
   },
   { isListing: true },

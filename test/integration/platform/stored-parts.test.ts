@@ -13,7 +13,7 @@ async function* threeParts(): AsyncGenerator<Uint8Array> {
   for (let part = 0; part < 3; part += 1) yield new Uint8Array(PART_BYTES).fill(part);
 }
 
-test('stored parts: when storing one part fails, `storeContent` throws only after the other parts are stored (R-A14)', async () => {
+test('stored parts: when storing one part fails, `storeContent` throws only when no other part is still being stored (R-A14)', async () => {
   const { rows } = await store.database.query<{ id: string }>(
     `insert into stored_file (account_id, user_id, filename, format, state) values ($1, 'u', 'f', 'csv', 'Queued') returning id`,
     [store.accountId],

@@ -14,7 +14,7 @@ export interface FairnessAccount {
   readonly api: ApiClient;
 }
 
-/** The processes under test and two fresh accounts. */
+/** The process under test, which runs all roles of the case, and two fresh accounts. */
 export interface FairnessService {
   readonly database: Database;
   /** Origin of the API. */

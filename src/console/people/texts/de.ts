@@ -182,7 +182,7 @@ export const de: TextsOf<typeof en> = {
       '{{client}} löschen? Der Client bekommt keine neuen Tokens, und seine Refresh-Tokens werden ungültig. Access-Tokens gelten, bis sie ablaufen.',
     secret: 'Geheimnis',
     secretHint:
-      'Mit diesem Geheimnis meldet sich der Client an. Kopieren Sie es jetzt: Es wird nicht wieder angezeigt.',
+      'Mit diesem Geheimnis meldet sich der Client an. Kopieren Sie es jetzt: Es wird nur angezeigt, bis Sie die Seite neu laden.',
     copySecret: 'Geheimnis kopieren',
     saved: 'Der Client wurde gespeichert.',
     secretCopied: 'Geheimnis kopiert',

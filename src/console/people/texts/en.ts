@@ -178,7 +178,7 @@ export const en = {
     reallyDelete:
       'Delete {{client}}? It gets no new tokens, and its refresh tokens stop working. Access tokens are valid until they expire.',
     secret: 'Secret',
-    secretHint: 'The client signs in with this secret. Copy it now: it is not shown again.',
+    secretHint: 'The client signs in with this secret. Copy it now: it is shown only until you reload the page.',
     copySecret: 'Copy the secret',
     saved: 'The client was saved.',
     secretCopied: 'Secret copied',

@@ -182,7 +182,8 @@ export const fr: TextsOf<typeof en> = {
     reallyDelete:
       'Supprimer {{client}} ? Il n’obtient plus de jetons et ses jetons d’actualisation cessent de fonctionner. Les jetons d’accès restent valables jusqu’à leur expiration.',
     secret: 'Secret',
-    secretHint: 'Le client s’identifie avec ce secret. Copiez-le maintenant : il ne sera plus affiché.',
+    secretHint:
+      'Le client s’identifie avec ce secret. Copiez-le maintenant : il n’est affiché que jusqu’au rechargement de la page.',
     copySecret: 'Copier le secret',
     saved: 'Le client a été enregistré.',
     secretCopied: 'Secret copié',

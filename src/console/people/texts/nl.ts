@@ -180,7 +180,8 @@ export const nl: TextsOf<typeof en> = {
     reallyDelete:
       '{{client}} verwijderen? De client krijgt geen nieuwe tokens en de refresh tokens werken niet meer. Access tokens blijven geldig tot ze verlopen.',
     secret: 'Geheim',
-    secretHint: 'De client meldt zich aan met dit geheim. Kopieer het nu: het wordt niet opnieuw getoond.',
+    secretHint:
+      'De client meldt zich aan met dit geheim. Kopieer het nu: het wordt alleen getoond tot u de pagina herlaadt.',
     copySecret: 'Het geheim kopiëren',
     saved: 'De client is opgeslagen.',
     secretCopied: 'Geheim gekopieerd',

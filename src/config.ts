@@ -89,7 +89,7 @@ export const SETTINGS = {
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
   WATCH_POOL_SIZE: setting(
     integer(2, 100).default(6),
-    'Maximum number of database connections for watches (WatchPoints, GET /data/watch), per process. Long reads use at most half of these connections.',
+    'Maximum number of database connections for watches (WatchPoints, GET /data/watch), per process. Watches that read many points use at most half of these connections.',
   ),
   WATCH_MAX_VARIABLES: setting(
     integer(1, 100_000).default(5000),

@@ -11,7 +11,7 @@ export const INTAKE_SETTINGS = {
   PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Maximum number of elements in one push.'),
   PUSH_MAX_QUEUE_BYTES: setting(
     integer(1 << 20, 2 ** 46).default(2 ** 31),
-    'When accepted readings of this many bytes wait to be written, further pushes get status 503. An account gets status 503 when its waiting readings take as many bytes as are left. The pushes that are being received when the limit is reached are still accepted.',
+    'When accepted readings of this many bytes wait to be written, further pushes get status 503. An account gets status 503 when its waiting readings take as many bytes as are left. In both cases, pushes that are already being received are still accepted.',
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),

@@ -30,7 +30,7 @@ const all = flagParameter(
 
 export const PUSH_QUERY = declareQuery({
   operationId: textParameter(
-    'The client’s label for the push. Another push with the same label, user and body within 24 hours counts as the same operation and stores nothing new, unless the operation has failed. Default: a new UUID.',
+    'The client’s label for the push. Another push with the same label, user and body within 24 hours counts as the same operation and stores nothing new. If the operation is `Failed`, it becomes a new operation. Default: a new UUID.',
     z
       .string()
       .max(MAX_LABEL, { error: `must be at most ${MAX_LABEL} characters` })

@@ -35,7 +35,7 @@ const state = z
   .object({
     retention: retention.nullable().meta({
       description:
-        'The policy saved for this account or variable; null when none is saved. A variable without its own policy has the policy of its account.',
+        'The policy saved for this account or variable; null when none is saved. For a variable without its own policy, this is null although the policy of the account applies.',
     }),
     variableCount: count.meta({
       description:
@@ -76,7 +76,7 @@ const written = jsonBody(
 );
 
 const RULE =
-  'A background job replaces the points before the boundary by rollups: the count, sum, minimum, maximum and variance of each hour or day. The points and their versions cannot be restored, so read the preview first. Aggregates over whole rollups are exact. Reads by VersionTag or tags and reads of every version leave rollups out. If a read covers deleted points, the answer has the remaining points and the header `Raw-From`. Points are rolled up only if the saved policy has `isActive` = true.';
+  'A background job replaces the points before the boundary by rollups: the count, sum, minimum, maximum and variance of each hour or day. The points and their versions cannot be restored, so read the preview first. Aggregates over whole rollups are exact. Reads by VersionTag or tags and reads of every version leave rollups out. If a read without aggregation covers deleted points, the answer has only the remaining points, and the header `Raw-From`. Points are rolled up only if the saved policy has `isActive` = true.';
 
 const owners = [
   { path: '/account/retention', of: 'Account', owner: 'the account' },

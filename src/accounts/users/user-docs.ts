@@ -166,7 +166,7 @@ function claimOperations(): readonly Operation[] {
         operationId: 'removeDataPusherClaims',
         ...onUser,
       },
-      summary: 'Remove claims whose type begins with the prefix `datapusher.`',
+      summary: 'Remove the given claims, whose types must begin with `datapusher.`',
       body: claimsWritten,
       answers: [answersJson('The removed claims.', z.array(claimSchemaRead))],
     },

@@ -14,11 +14,15 @@ export const sentRequestSchema = z
     method: z.string(),
     url: z.string(),
     headers,
-    body: z.string().meta({ description: 'The first 65,536 characters of the body.' }),
+    body: z.string().meta({ description: 'The first 65,536 characters of the body that was sent.' }),
   })
   .meta({ id: 'SentRequest' }) satisfies z.ZodType<SentRequest>;
 export const receivedResponseSchema = z
-  .object({ status: z.int(), headers, body: z.string().meta({ description: 'The first 4 KiB of the body.' }) })
+  .object({
+    status: z.int(),
+    headers,
+    body: z.string().meta({ description: 'The first 4 KiB of the body of the response.' }),
+  })
   .meta({ id: 'ReceivedResponse' }) satisfies z.ZodType<ReceivedResponse>;
 
 const history = z

@@ -24,51 +24,73 @@ const LOCK_TIMEOUT = `set local lock_timeout = '200ms'`;
 /** SQLSTATE lock_not_available: another session held a lock on the chunk for longer than `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
-const SIZE = (name: string) => `
-  select (select count(*) from ${name})::float8 as rows,
-         (pg_relation_size($1::regclass) / current_setting('block_size')::int)::float8 as pages`;
+const PAGES = `select (pg_relation_size($1::regclass) / current_setting('block_size')::int)::float8 as pages`;
+const SIZE = (name: string) => `${PAGES}, (select count(*) from ${name})::float8 as rows`;
 
-/**
- * Moves rows out of the last pages of a chunk and vacuums the chunk.
- * @param name quoted name of the chunk's table. The chunk must be uncompressed and already vacuumed.
- * @returns the number of rows moved.
- * @throws {DatabaseError} LOCK_NOT_AVAILABLE when the chunk is in use. Rows that were already moved stay moved.
- */
-export async function moveRows(connection: Connection, name: string): Promise<number> {
-  let moved = 0;
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const { rows } = await connection.query<{ rows: number; pages: number }>(SIZE(name), [name]);
-    const { rows: count, pages } = rows[0] ?? { rows: 0, pages: 0 };
-    const needed = Math.ceil(count / ROWS_OF_PAGE);
-    if (pages <= needed * WORTHWHILE + 1) break;
-    const ofRound = await moveTail(connection, name, needed, pages);
-    moved += ofRound;
-    await connection.query(`vacuum (truncate) ${name}`);
-    if (ofRound === 0) break;
-  }
-  return moved;
+/** The result of `moveRows`. */
+export interface Moved {
+  /** Number of rows moved. */
+  readonly count: number;
+  /**
+   * True when free pages remain although no row uses them. A transaction that began before the move still sees the old
+   * rows, or another session prevents that vacuum truncates the table.
+   */
+  readonly isBlocked: boolean;
 }
 
 /**
- * Moves the rows of the pages from `first` to `end` (exclusive). The last PAGES_OF_STEP pages come first.
- * @returns the number of rows moved.
+ * Moves rows out of the last pages of a chunk and vacuums the chunk. Stops when the table grows, because then vacuum
+ * could not free the space of the dead rows.
+ * @param name quoted name of the chunk's table. The chunk must be uncompressed and already vacuumed.
+ * @throws {DatabaseError} LOCK_NOT_AVAILABLE when the chunk is in use. Rows that were already moved stay moved.
+ */
+export async function moveRows(connection: Connection, name: string): Promise<Moved> {
+  let count = 0;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const { rows, pages } = await readSize(connection, name);
+    const needed = Math.ceil(rows / ROWS_OF_PAGE);
+    if (pages <= needed * WORTHWHILE + 1) break;
+    const ofRound = await moveTail(connection, name, needed, pages);
+    count += ofRound.count;
+    await connection.query(`vacuum (truncate) ${name}`);
+    if (ofRound.count === 0 || ofRound.isBlocked) return { count, isBlocked: true };
+  }
+  return { count, isBlocked: false };
+}
+
+async function readSize(connection: Connection, name: string): Promise<{ rows: number; pages: number }> {
+  const { rows } = await connection.query<{ rows: number; pages: number }>(SIZE(name), [name]);
+  return rows[0] ?? { rows: 0, pages: 0 };
+}
+
+/**
+ * Moves the rows of the pages from `first` to `end` (exclusive). The last PAGES_OF_STEP pages come first. Stops after a
+ * step that makes the table grow.
  * @throws {DatabaseError} LOCK_NOT_AVAILABLE when the chunk is in use.
  */
-async function moveTail(connection: Connection, name: string, first: number, end: number): Promise<number> {
-  let moved = 0;
+async function moveTail(connection: Connection, name: string, first: number, end: number): Promise<Moved> {
+  let count = 0;
   for (let to = end; to > first; to -= PAGES_OF_STEP) {
     const from = Math.max(first, to - PAGES_OF_STEP);
-    moved += await inTransaction(connection, async (transaction) => {
-      await transaction.query(LOCK_TIMEOUT);
-      // Locks out writers. The move deletes a row and inserts a copy elsewhere, so a writer that has already found the
-      // row would not find the copy.
-      await transaction.query(`lock table ${name} in share row exclusive mode`);
-      const { rowCount } = await transaction.query(
-        `with moved as (delete from ${name} where ctid >= '(${from},0)'::tid and ctid < '(${to},0)'::tid returning *)
-         insert into ${name} select * from moved`,
-      );
-      return rowCount ?? 0;
-    });
+    const step = await moveStep(connection, name, from, to);
+    count += step.count;
+    if (step.pages > end) return { count, isBlocked: true };
   }
-  return moved;
+  return { count, isBlocked: false };
+}
+
+/** @returns the number of rows moved, and the pages of the table after the step. */
+function moveStep(connection: Connection, name: string, from: number, to: number) {
+  return inTransaction(connection, async (transaction) => {
+    await transaction.query(LOCK_TIMEOUT);
+    // Locks out writers. The move deletes a row and inserts a copy elsewhere, so a writer that has already found the
+    // row would not find the copy.
+    await transaction.query(`lock table ${name} in share row exclusive mode`);
+    const { rowCount } = await transaction.query(
+      `with moved as (delete from ${name} where ctid >= '(${from},0)'::tid and ctid < '(${to},0)'::tid returning *)
+       insert into ${name} select * from moved`,
+    );
+    const { rows } = await transaction.query<{ pages: number }>(PAGES, [name]);
+    return { count: rowCount ?? 0, pages: rows[0]?.pages ?? 0 };
+  });
 }

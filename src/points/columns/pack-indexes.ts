@@ -96,16 +96,17 @@ export async function packIndexes(
 }
 
 /**
- * @returns false when a lock was not available in time, for example because of an autovacuum or a long transaction. The
- *   chunk then stays due. If rows were already moved, the moves count as writes: the chunk is due again after some time
- *   without writes.
+ * @returns false when a lock was not available in time, or when vacuum could not free the space of dead rows, for
+ *   example because of an autovacuum or a long transaction. The chunk then stays due. If rows were already moved, the
+ *   moves count as writes: the chunk is due again after some time without writes.
  */
 async function packChunk(connection: Connection, { chunkId, name, writeCount }: DueChunk): Promise<boolean> {
   await connection.query(LIMITS);
   try {
     // Frees the space of dead rows, because `moveRows` requires a vacuumed chunk.
     await connection.query(`vacuum (truncate) ${name}`);
-    const moved = await moveRows(connection, name);
+    const { count: moved, isBlocked } = await moveRows(connection, name);
+    if (isBlocked) return false;
     const { rows } = await connection.query<{ name: string; isValid: boolean }>(FIND_INDEXES, [name]);
     for (const index of rows) await packIndex(connection, index);
     // A moved row counts as two changes. `packed_count` includes these changes immediately. The flush makes

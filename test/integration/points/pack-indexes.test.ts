@@ -1,8 +1,9 @@
 /** Packing of an uncompressed chunk: rows move out of its last pages, and its indexes are rebuilt. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { withTransaction } from '../../../src/platform/database/database.ts';
+import { withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { compressChunks } from '../../../src/points/columns/compress-chunks.ts';
+import { moveRows } from '../../../src/points/columns/move-rows.ts';
 import { packIndexes } from '../../../src/points/columns/pack-indexes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
@@ -40,6 +41,14 @@ async function tableBytes(chunk: string): Promise<number> {
   return rows[0]?.bytes ?? Number.NaN;
 }
 
+async function pagesOf(chunk: string): Promise<number> {
+  const { rows } = await store.database.query<{ pages: number }>(
+    'select (pg_relation_size($1::regclass) / 8192)::int as pages',
+    [chunk],
+  );
+  return rows[0]?.pages ?? Number.NaN;
+}
+
 /** @returns the recorded number of inserted and deleted rows of a chunk. */
 async function writesOf(chunk: string): Promise<number> {
   const { rows } = await store.database.query<{ writes: number }>(
@@ -56,6 +65,9 @@ async function settingsOf(chunk: string): Promise<readonly string[]> {
   );
   return rows[0]?.options ?? [];
 }
+
+/** Starts a transaction that sees the rows of this moment until it ends. */
+const OPEN_SNAPSHOT = 'set transaction isolation level repeatable read; select 1';
 
 const recordWrites = () => compressChunks(store.database, { quietSec: 3600, settleSec: 3600 }, log);
 
@@ -117,6 +129,11 @@ describe('points: the indexes of a chunk that is not compressed', () => {
       await transaction.query(`lock table ${current} in row exclusive mode`);
       expect(await pack(3600, 0)).toBe(0);
     });
+    // An older transaction still sees the moved rows, so vacuum cannot free their old pages.
+    await withTransaction(store.database, async (transaction) => {
+      await transaction.query(OPEN_SNAPSHOT);
+      expect(await pack(3600, 0)).toBe(0);
+    });
     // This call packs only chunks whose rows were replaced. The history chunk only got new rows, so it is not packed.
     await packUntil(1, 3600, 0);
     expect(before[0]).toBeGreaterThan(50);
@@ -136,5 +153,24 @@ describe('points: the indexes of a chunk that is not compressed', () => {
     for (const chunk of [current, history]) {
       expect(await settingsOf(chunk)).toContain('autovacuum_vacuum_scale_factor=0.05');
     }
+  });
+
+  it('moving rows stops when an open transaction still sees the dead rows, so the table hardly grows', async (test) => {
+    if (inject('isInColumns')) test.skip('in this test run, the point store compresses every chunk immediately');
+    const variableId = await store.addVariable({ isVersioned: true });
+    await writeAll(variableId, 1);
+    const current = await chunkOf('point');
+    await withTransaction(store.database, async (transaction) => {
+      await transaction.query(OPEN_SNAPSHOT);
+      for (const base of [2, 3]) await writeAll(variableId, base);
+      const before = await pagesOf(current);
+      const isBlocked = await withConnection(store.database, async (connection) => {
+        await connection.query(`vacuum (truncate) ${current}`);
+        return (await moveRows(connection, current)).isBlocked;
+      });
+      expect(isBlocked).toBe(true);
+      // One step moves the rows of 100 pages.
+      expect((await pagesOf(current)) - before).toBeLessThanOrEqual(110);
+    });
   });
 });

@@ -78,7 +78,7 @@ export async function claimDirectory(directory: string, owner: Owner): Promise<v
   if (found.timeline !== owner.timeline) {
     throw new DomainError(
       'conflict',
-      `${directory} holds backups taken before this database was restored, or backups of a restored copy of this database; ` +
+      `${directory} holds backups taken before this database was restored or failed over, or backups of a restored copy of this database; ` +
         'choose an empty directory',
     );
   }

@@ -33,10 +33,10 @@ export async function describeBackups(database: Queryable, directory: string): P
   return {
     lines: [
       ...backups.map(({ name, restorableFrom, postgresVersion, timescaleVersion }) => {
-        return `${name}: restorable to ${restorableFrom} and to later instants that the archived WAL covers; PostgreSQL ${postgresVersion}, TimescaleDB ${timescaleVersion}`;
+        return `${name}: restorable to the instants from ${restorableFrom} on that the archived WAL covers without a gap; PostgreSQL ${postgresVersion}, TimescaleDB ${timescaleVersion}`;
       }),
       archivedUntilMs === undefined
-        ? 'no WAL is archived: each backup can be restored only to the instant when it ended'
+        ? 'no WAL is archived: only the newest backup can be restored, to its end; run `restore` without --to'
         : `WAL is archived up to about ${new Date(archivedUntilMs).toISOString()}${behind}`,
     ],
     problem: findProblem(slot),
@@ -48,7 +48,7 @@ function findProblem(slot: SlotState | undefined): string | undefined {
   if (slot.isLost) {
     return (
       'the archive has a gap: the database discarded WAL that was not archived yet. A slot retains at most max_slot_wal_keep_size. ' +
-      `Drop the replication slot ${SLOT}, then run \`archive\` with an empty directory`
+      `Drop the replication slot ${SLOT}, run \`archive\` with an empty directory, then take a backup into the same directory`
     );
   }
   return slot.isActive ? undefined : 'nothing archives WAL at the moment: run `archive`';

@@ -128,7 +128,7 @@ async function findWal(
     const hasOlder = backups.some((other) => !isBefore(backup.restorableFrom, other.restorableFrom));
     throw new DomainError(
       'conflict',
-      `${directory} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; add the segment` +
+      `${archive} lacks WAL segment ${firstMissing}, the first segment of backup ${backup.name}; add the segment` +
         (hasOlder ? `, or restore an older backup with a --to before ${backup.restorableFrom}` : ''),
     );
   }

@@ -126,7 +126,8 @@ async function perform(
   if (file) return { file };
   const { result } = computed;
   if (result.kind === 'failed') return { answer: { error: result.message } };
-  return { answer: { error: outcome ? TOO_LARGE : `no formula is valid for these dates: ${describeDates(dates)}` } };
+  const noFormula = `no formula with a script is valid for these dates: ${describeDates(dates)}`;
+  return { answer: { error: outcome ? TOO_LARGE : noFormula } };
 }
 
 function describeDates({ fromMicros, toMicros }: PreviewedDates): string {

@@ -57,7 +57,9 @@ export const SAMPLE_QUERY = declareQuery({
   to: momentParameter(
     'End (inclusive) of the range of dates that count as changed. Default: the value of `from`; when `from` is missing too, the newest date of the inputs, or now when the inputs have no points.',
   ),
-  triggerDate: momentParameter('The `triggerDate` that the script gets. Default: the value of `to`.'),
+  triggerDate: momentParameter(
+    'The `triggerDate` that the script gets. If the formula is not valid at this date, the script gets the nearest date at which it is valid. Default: the value of `to`.',
+  ),
 });
 
 /** Routes for authors: packages, validate, evaluate, sampleData (R-H4, R-H9). */

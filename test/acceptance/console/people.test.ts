@@ -28,7 +28,7 @@ test('console people: a manager finds a user and grants a push permission and a 
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Ursula' }).waitFor();
   await page.getByRole('link', { name: 'All users' }).click();
-  await page.getByLabel('Search by name or email address').fill('ursula');
+  await page.getByLabel('Search by first name, last name or email address').fill('ursula');
   await page.getByText('1 user', { exact: true }).waitFor();
   await page.getByRole('link', { name: 'Ursula' }).click();
 
@@ -141,7 +141,7 @@ test('console operate: an administrator sees the processes with their roles, the
   const { page, complaints, close } = await stack.open(ADMIN, '/console/operate');
   await page.getByRole('row', { name: /api, ingester, calculator, deliverer/ }).waitFor();
   await page.getByRole('region', { name: 'Busiest accounts' }).getByRole('row', { name: /Test/ }).first().waitFor();
-  await page.getByRole('row', { name: 'Pushes waiting to be stored' }).waitFor();
+  await page.getByRole('row', { name: 'Batches of pushes waiting to be stored' }).waitFor();
   await page.getByRole('link', { name: 'People', exact: true }).click();
   await page.getByRole('link', { name: 'Clients and keys' }).click();
   await page.getByRole('cell', { name: /tidemark-console/ }).waitFor();

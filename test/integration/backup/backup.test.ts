@@ -200,7 +200,7 @@ describe('backup', () => {
     const lines = await admin('backups', backups());
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatch(
-      /^2\S+Z: restorable to 2\S+Z and to later instants that the archived WAL covers; PostgreSQL 17\.\d+.*, TimescaleDB 2\./,
+      /^2\S+Z: restorable to the instants from 2\S+Z on that the archived WAL covers without a gap; PostgreSQL 17\.\d+.*, TimescaleDB 2\./,
     );
     expect(lines[1]).toMatch(/^WAL is archived up to about 2\S+Z; WAL not archived yet: \d+ kB$/);
   });

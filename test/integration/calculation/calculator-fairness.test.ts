@@ -253,7 +253,7 @@ describe('calculator: previews', () => {
     const update = `update variable set calculated = jsonb_set(calculated, ${validFrom}) where id = $1`;
     await store.database.query(update, [variableId]);
     const dates = '2026-01-01T00:00:00Z to 2026-01-01T00:00:00Z';
-    expect(await sample()).toEqual({ error: `no formula is valid for these dates: ${dates}` });
+    expect(await sample()).toEqual({ error: `no formula with a script is valid for these dates: ${dates}` });
   });
 
   test('a preview is stopped and frees its slot when the client disconnects (R-H9, R-A14)', async () => {

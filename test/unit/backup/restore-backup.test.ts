@@ -80,7 +80,7 @@ test.each([
     const directory = join(folder, name);
     const request = { directory, target: join(folder, 'none'), until: undefined };
     await expect(restoreBackup(programs, request)).rejects.toMatchObject({
-      message: `${directory} lacks WAL segment ${FIRST}, the first segment of backup one; add the segment${advice}`,
+      message: `${join(directory, 'wal')} lacks WAL segment ${FIRST}, the first segment of backup one; add the segment${advice}`,
     });
   },
 );

@@ -10,7 +10,7 @@ export const de: TextsOf<typeof en> = {
     structure:
       'Legen Sie Standorte, Quellen und Variablen aus einem Dokument an oder ändern Sie sie. Nichts wird geschrieben, bevor Sie gesehen haben, was sich ändern würde.',
     pushes:
-      'Sehen Sie, welche Elemente eines Pushs abgelehnt wurden und warum. Wiederholen Sie sie, sobald die Struktur vollständig ist.',
+      'Sehen Sie, welche Elemente eines Pushs abgelehnt wurden und warum. Wiederholen Sie sie, sobald zu jedem Element genau eine Variable passt.',
     mappers: 'Wandeln Sie das Format eines Geräts oder eines anderen Systems in Pushes um.',
   },
   tab: { files: 'Dateien', structure: 'Struktur', pushes: 'Pushes', mappers: 'Mapper' },
@@ -29,11 +29,12 @@ export const de: TextsOf<typeof en> = {
       date: 'Die Datei hat keine Spalte „date“. Fügen Sie sie hinzu.',
       value: 'Die Datei hat keine Spalte „value“. Fügen Sie sie hinzu.',
       identifier:
-        'Keine Spalte bestimmt die Variable. Fügen Sie eine hinzu, etwa variable_id oder source_serialnumber.',
+        'Keine Spalte bestimmt die Variable. Fügen Sie variable_id hinzu, oder source_serialnumber und mapping_config.',
     },
     notStandard: 'Nur .csv- und .xlsx-Dateien werden als Punkte gelesen. Diese Datei wird als Anhang gespeichert.',
     refused: 'Der Dienst weist diese Datei zurück. Speichern Sie sie als .csv oder .xlsx.',
-    unreadable: 'Der Browser kann diese Datei nicht lesen. Senden Sie sie, um zu erfahren, was nicht stimmt.',
+    unreadable:
+      'Der Browser kann diese Datei nicht lesen. Sie können sie trotzdem senden: Der Dienst importiert sie oder meldet, was nicht stimmt.',
     large: 'Die Arbeitsmappe ist für eine Vorschau zu groß. Sie können sie trotzdem senden.',
     sheets: 'Nur das erste Blatt, „{{first}}“, wird gelesen. Nicht gelesen: {{others}}.',
     send: 'Senden',

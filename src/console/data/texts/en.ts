@@ -6,7 +6,8 @@ export const en = {
       'Send points as a CSV or Excel file. If rows are rejected, you see the reasons and can correct the rows here.',
     structure:
       'Create and change sites, sources and variables from a document. Nothing is written until you have seen what would change.',
-    pushes: 'See which elements of a push were rejected and why. Replay them once the structure is complete.',
+    pushes:
+      'See which elements of a push were rejected and why. Replay them once exactly one variable matches each element.',
     mappers: 'Convert data in the format of a device or another system into pushes.',
   },
   tab: { files: 'Files', structure: 'Structure', pushes: 'Pushes', mappers: 'Mappers' },
@@ -24,11 +25,12 @@ export const en = {
     missing: {
       date: 'The file has no column named “date”. Add one.',
       value: 'The file has no column named “value”. Add one.',
-      identifier: 'No column identifies the variable. Add one, such as variable_id or source_serialnumber.',
+      identifier: 'No column identifies the variable. Add variable_id, or source_serialnumber and mapping_config.',
     },
     notStandard: 'Only .csv and .xlsx files are read as points. This file will be stored as an attachment.',
     refused: 'The service refuses this file. Save it as .csv or .xlsx.',
-    unreadable: 'The browser cannot read this file. Select “Send” to see what is wrong with the file.',
+    unreadable:
+      'The browser cannot read this file. You can still send it: the service imports it or says what is wrong.',
     large: 'The workbook is too large to preview. You can still send it.',
     sheets: 'Only the first sheet, “{{first}}”, is read. Not read: {{others}}.',
     send: 'Send',

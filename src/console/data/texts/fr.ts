@@ -9,7 +9,8 @@ export const fr: TextsOf<typeof en> = {
       'Envoyez des points dans un fichier CSV ou Excel. Les lignes rejetées s’affichent avec la raison, et vous pouvez les corriger ici.',
     structure:
       'Créez et modifiez des sites, des sources et des variables à partir d’un document. Rien n’est écrit avant que vous ayez vu ce qui changerait.',
-    pushes: 'Voyez quels éléments d’un envoi ont été rejetés et pourquoi. Rejouez-les une fois la structure complète.',
+    pushes:
+      'Voyez quels éléments d’un envoi ont été rejetés et pourquoi. Rejouez-les une fois qu’exactement une variable correspond à chaque élément.',
     mappers: 'Convertissez le format d’un appareil ou d’un autre système en envois.',
   },
   tab: { files: 'Fichiers', structure: 'Structure', pushes: 'Envois', mappers: 'Convertisseurs' },
@@ -28,12 +29,13 @@ export const fr: TextsOf<typeof en> = {
       date: 'Le fichier n’a pas de colonne nommée « date ». Ajoutez-en une.',
       value: 'Le fichier n’a pas de colonne nommée « value ». Ajoutez-en une.',
       identifier:
-        'Aucune colonne n’identifie la variable. Ajoutez-en une, par exemple variable_id ou source_serialnumber.',
+        'Aucune colonne n’identifie la variable. Ajoutez variable_id, ou source_serialnumber et mapping_config.',
     },
     notStandard:
       'Seuls les fichiers .csv et .xlsx sont lus comme des points. Ce fichier sera conservé comme pièce jointe.',
     refused: 'Le service refuse ce fichier. Enregistrez-le en .csv ou en .xlsx.',
-    unreadable: 'Le navigateur ne peut pas lire ce fichier. Envoyez-le pour connaître le problème.',
+    unreadable:
+      'Le navigateur ne peut pas lire ce fichier. Vous pouvez quand même l’envoyer : le service l’importe ou indique le problème.',
     large: 'Le classeur est trop grand pour un aperçu. Vous pouvez quand même l’envoyer.',
     sheets: 'Seule la première feuille, « {{first}} », est lue. Non lues : {{others}}.',
     send: 'Envoyer',

@@ -8,7 +8,8 @@ export const nl: TextsOf<typeof en> = {
     files: 'Stuur punten als CSV- of Excel-bestand. U ziet waarom rijen zijn geweigerd en kunt ze hier corrigeren.',
     structure:
       'Maak en wijzig locaties, bronnen en variabelen vanuit een document. Er wordt niets geschreven voordat u hebt gezien wat er zou veranderen.',
-    pushes: 'Zie welke elementen van een push zijn geweigerd en waarom. Herhaal ze zodra de structuur volledig is.',
+    pushes:
+      'Zie welke elementen van een push zijn geweigerd en waarom. Herhaal ze zodra precies één variabele bij elk element past.',
     mappers: 'Zet het formaat van een apparaat of een ander systeem om in pushes.',
   },
   tab: { files: 'Bestanden', structure: 'Structuur', pushes: 'Pushes', mappers: 'Mappers' },
@@ -26,11 +27,12 @@ export const nl: TextsOf<typeof en> = {
     missing: {
       date: 'Het bestand heeft geen kolom “date”. Voeg die toe.',
       value: 'Het bestand heeft geen kolom “value”. Voeg die toe.',
-      identifier: 'Geen kolom duidt de variabele aan. Voeg er een toe, zoals variable_id of source_serialnumber.',
+      identifier: 'Geen kolom duidt de variabele aan. Voeg variable_id toe, of source_serialnumber en mapping_config.',
     },
     notStandard: 'Alleen .csv- en .xlsx-bestanden worden als punten gelezen. Dit bestand wordt als bijlage bewaard.',
     refused: 'De dienst weigert dit bestand. Sla het op als .csv of .xlsx.',
-    unreadable: 'De browser kan dit bestand niet lezen. Verstuur het om te zien wat er mis is.',
+    unreadable:
+      'De browser kan dit bestand niet lezen. U kunt het toch versturen: de dienst importeert het of meldt wat er mis is.',
     large: 'De werkmap is te groot voor een voorbeeld. U kunt de werkmap toch versturen.',
     sheets: 'Alleen het eerste blad, ‘{{first}}’, wordt gelezen. Niet gelezen: {{others}}.',
     send: 'Versturen',

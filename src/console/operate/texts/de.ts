@@ -14,7 +14,7 @@ export const de: TextsOf<typeof en> = {
     what: 'Aufgabe',
     count: 'Wartend',
     oldest: 'Älteste',
-    pushes: 'Zu speichernde Pushes',
+    pushes: 'Zu speichernde Stapel von Pushes',
     setAside: 'Nach Fehlern zurückgestellte Pushes',
     events: 'Weiterzuleitende Ereignisse',
     calculations: 'Fällige Berechnungen',
@@ -58,7 +58,8 @@ export const de: TextsOf<typeof en> = {
     points: 'Punkte',
     size: 'Belegt',
     note: 'Vor höchstens 10 Minuten gemessen, einschließlich Indizes.',
-    measuring: 'Der Speicherplatz wird gemessen. Die Zahlen erscheinen hier.',
+    measuring:
+      'Zurzeit gibt es keine Zahlen: Der Speicherplatz wird gemessen, oder die Messung ist fehlgeschlagen. Eine fehlgeschlagene Messung wird nach 10 Minuten wiederholt.',
     deleted: 'Gelöschte Variablen',
     none: 'Es sind keine Punkte gespeichert.',
   },

@@ -11,7 +11,7 @@ export const en = {
     what: 'Task',
     count: 'Waiting',
     oldest: 'Oldest',
-    pushes: 'Pushes waiting to be stored',
+    pushes: 'Batches of pushes waiting to be stored',
     setAside: 'Pushes set aside after failures',
     events: 'Events to be relayed',
     calculations: 'Calculations due',
@@ -55,7 +55,8 @@ export const en = {
     points: 'Points',
     size: 'On disk',
     note: 'Sizes include indexes. Measured at most 10 minutes ago.',
-    measuring: 'Storage is being measured. The figures will appear here.',
+    measuring:
+      'There are no figures now: storage is being measured, or the measurement failed. A failed measurement is repeated after 10 minutes.',
     deleted: 'Deleted variables',
     none: 'No points are stored.',
   },

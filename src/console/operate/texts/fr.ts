@@ -14,7 +14,7 @@ export const fr: TextsOf<typeof en> = {
     what: 'Tâche',
     count: 'En attente',
     oldest: 'Plus ancien',
-    pushes: 'Envois à enregistrer',
+    pushes: 'Lots d’envois à enregistrer',
     setAside: 'Envois mis de côté après des échecs',
     events: 'Événements à transmettre',
     calculations: 'Calculs à exécuter',
@@ -58,7 +58,8 @@ export const fr: TextsOf<typeof en> = {
     points: 'Points',
     size: 'Sur disque',
     note: 'Mesuré il y a 10 minutes au plus, index compris.',
-    measuring: 'Mesure en cours. Les chiffres s’afficheront ici.',
+    measuring:
+      'Pas de chiffres pour le moment : la mesure est en cours ou a échoué. Une mesure échouée est répétée après 10 minutes.',
     deleted: 'Variables supprimées',
     none: 'Aucun point n’est enregistré.',
   },

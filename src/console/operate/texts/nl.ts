@@ -14,7 +14,7 @@ export const nl: TextsOf<typeof en> = {
     what: 'Taak',
     count: 'Wachtend',
     oldest: 'Oudste',
-    pushes: 'Op te slaan pushes',
+    pushes: 'Op te slaan batches van pushes',
     setAside: 'Na fouten opzijgezette pushes',
     events: 'Door te geven gebeurtenissen',
     calculations: 'Uit te voeren berekeningen',
@@ -58,7 +58,8 @@ export const nl: TextsOf<typeof en> = {
     points: 'Punten',
     size: 'Op schijf',
     note: 'Hoogstens 10 minuten geleden gemeten, inclusief indexen.',
-    measuring: 'De opslag wordt gemeten. De cijfers verschijnen hier.',
+    measuring:
+      'Er zijn nu geen cijfers: de opslag wordt gemeten of de meting is mislukt. Een mislukte meting wordt na 10 minuten herhaald.',
     deleted: 'Verwijderde variabelen',
     none: 'Er zijn geen punten opgeslagen.',
   },

@@ -26,7 +26,7 @@ export const de: TextsOf<typeof en> = {
     USER: 'Benutzer',
   },
   users: {
-    search: 'Nach Name oder E-Mail-Adresse suchen',
+    search: 'Nach Vorname, Nachname oder E-Mail-Adresse suchen',
     found_one: '{{count}} Benutzer',
     found_other: '{{count, number}} Benutzer',
     name: 'Name',
@@ -101,7 +101,7 @@ export const de: TextsOf<typeof en> = {
   invitations: {
     none: 'Keine offenen Einladungen. Laden Sie oben eine Person ein.',
     sent: 'Gesendet',
-    resent: 'Die Einladung wurde erneut gesendet.',
+    resent: 'Die Einladung wird erneut gesendet.',
     resend: 'Erneut senden',
     reallyDelete: 'Die Einladung für {{email}} löschen? Der Link gilt dann nicht mehr.',
     invite: 'Eine Person einladen',
@@ -119,7 +119,8 @@ export const de: TextsOf<typeof en> = {
     everyone: 'Alle',
     action: 'Aktion',
     every: 'Alle Aktionen',
-    nothing: 'Noch ist nichts protokolliert. Änderungen an Benutzern, Berechtigungen und der Struktur erscheinen hier.',
+    nothing:
+      'Noch ist nichts protokolliert. Hier erscheinen Änderungen an Benutzern und Berechtigungen sowie Löschungen von Standorten, Quellen und Variablen.',
     none: 'Kein Eintrag passt zu diesen Filtern. Entfernen Sie einen Filter, um mehr zu sehen.',
     target: 'Ziel',
     from: 'Von',
@@ -156,7 +157,7 @@ export const de: TextsOf<typeof en> = {
     all: '← Alle Clients',
     missing: 'Es gibt keinen Client {{id}}.',
     create: 'Neuer Client',
-    createHint: 'Ein Client allein liest nichts: Seine Tokens haben die Rechte des Benutzers, der sich damit anmeldet.',
+    createHint: 'Ein Client allein liest nichts: Jedes seiner Tokens hat die Rechte eines Benutzers.',
     createButton: 'Client anlegen',
     clientId: 'Client-ID',
     clientIdHint: 'ASCII ohne Leerzeichen und Doppelpunkte. Sie lässt sich später nicht ändern.',

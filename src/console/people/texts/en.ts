@@ -23,7 +23,7 @@ export const en = {
     USER: 'User',
   },
   users: {
-    search: 'Search by name or email address',
+    search: 'Search by first name, last name or email address',
     found_one: '{{count}} user',
     found_other: '{{count, number}} users',
     name: 'Name',
@@ -98,7 +98,7 @@ export const en = {
   invitations: {
     none: 'There are no open invitations. Use the form above to invite a person.',
     sent: 'Sent',
-    resent: 'The invitation was sent again.',
+    resent: 'The invitation will be sent again.',
     resend: 'Send again',
     reallyDelete: 'Delete the invitation of {{email}}? Its link will stop working.',
     invite: 'Invite a person',
@@ -116,7 +116,8 @@ export const en = {
     everyone: 'Everyone',
     action: 'Action',
     every: 'All actions',
-    nothing: 'Nothing has been recorded yet. Changes to users, permissions and structure appear here.',
+    nothing:
+      'Nothing has been recorded yet. Changes to users and permissions appear here, and deletions of sites, sources and variables.',
     none: 'No entry matches these filters. Clear a filter to see more.',
     target: 'Target',
     from: 'From',
@@ -153,7 +154,7 @@ export const en = {
     all: '← All clients',
     missing: 'There is no client {{id}}.',
     create: 'New client',
-    createHint: 'A client by itself cannot read data: its tokens have the rights of the user who signs in with it.',
+    createHint: 'A client by itself cannot read data: each of its tokens has the rights of a user.',
     createButton: 'Create the client',
     clientId: 'Client ID',
     clientIdHint: 'ASCII characters except spaces and colons. The ID cannot be changed later.',

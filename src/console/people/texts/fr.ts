@@ -26,7 +26,7 @@ export const fr: TextsOf<typeof en> = {
     USER: 'Utilisateur',
   },
   users: {
-    search: 'Chercher par nom ou adresse e-mail',
+    search: 'Chercher par prénom, nom ou adresse e-mail',
     found_one: '{{count}} utilisateur',
     found_other: '{{count, number}} utilisateurs',
     name: 'Nom',
@@ -101,7 +101,7 @@ export const fr: TextsOf<typeof en> = {
   invitations: {
     none: 'Aucune invitation en cours. Invitez une personne ci-dessus.',
     sent: 'Envoyée',
-    resent: 'L’invitation a été renvoyée.',
+    resent: 'L’invitation va être renvoyée.',
     resend: 'Renvoyer',
     reallyDelete: 'Supprimer l’invitation de {{email}} ? Son lien ne fonctionnera plus.',
     invite: 'Inviter une personne',
@@ -120,7 +120,7 @@ export const fr: TextsOf<typeof en> = {
     action: 'Action',
     every: 'Toutes les actions',
     nothing:
-      'Rien n’est encore enregistré. Les modifications des utilisateurs, des autorisations et de la structure apparaîtront ici.',
+      'Rien n’est encore enregistré. Les modifications des utilisateurs et des autorisations apparaîtront ici, ainsi que les suppressions de sites, de sources et de variables.',
     none: 'Aucune entrée ne correspond à ces filtres. Retirez un filtre pour en voir davantage.',
     target: 'Cible',
     from: 'Du',
@@ -157,7 +157,7 @@ export const fr: TextsOf<typeof en> = {
     all: '← Tous les clients',
     missing: 'Il n’y a pas de client {{id}}.',
     create: 'Nouveau client',
-    createHint: 'Un client seul ne lit rien : ses jetons ont les droits de l’utilisateur qui s’identifie.',
+    createHint: 'Un client seul ne lit rien : chacun de ses jetons a les droits d’un utilisateur.',
     createButton: 'Créer le client',
     clientId: 'ID du client',
     clientIdHint: 'ASCII sans espaces ni deux-points. Il ne peut plus être modifié ensuite.',

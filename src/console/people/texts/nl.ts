@@ -26,7 +26,7 @@ export const nl: TextsOf<typeof en> = {
     USER: 'Gebruiker',
   },
   users: {
-    search: 'Zoeken op naam of e-mailadres',
+    search: 'Zoeken op voornaam, achternaam of e-mailadres',
     found_one: '{{count}} gebruiker',
     found_other: '{{count, number}} gebruikers',
     name: 'Naam',
@@ -101,7 +101,7 @@ export const nl: TextsOf<typeof en> = {
   invitations: {
     none: 'Er zijn geen openstaande uitnodigingen. Nodig hierboven iemand uit.',
     sent: 'Verstuurd',
-    resent: 'De uitnodiging is opnieuw verstuurd.',
+    resent: 'De uitnodiging wordt opnieuw verstuurd.',
     resend: 'Opnieuw versturen',
     reallyDelete: 'De uitnodiging voor {{email}} verwijderen? De link werkt dan niet meer.',
     invite: 'Iemand uitnodigen',
@@ -119,7 +119,8 @@ export const nl: TextsOf<typeof en> = {
     everyone: 'Iedereen',
     action: 'Actie',
     every: 'Alle acties',
-    nothing: 'Er is nog niets vastgelegd. Wijzigingen van gebruikers, rechten en de structuur verschijnen hier.',
+    nothing:
+      'Er is nog niets vastgelegd. Hier verschijnen wijzigingen van gebruikers en rechten, en verwijderingen van locaties, bronnen en variabelen.',
     none: 'Geen regel voldoet aan deze filters. Verwijder een filter om meer te zien.',
     target: 'Doel',
     from: 'Van',
@@ -156,7 +157,7 @@ export const nl: TextsOf<typeof en> = {
     all: '← Alle clients',
     missing: 'Er is geen client {{id}}.',
     create: 'Nieuwe client',
-    createHint: 'Een client alleen leest niets: de tokens hebben de rechten van de gebruiker die zich ermee aanmeldt.',
+    createHint: 'Een client alleen leest niets: elk van zijn tokens heeft de rechten van een gebruiker.',
     createButton: 'De client aanmaken',
     clientId: 'Client-ID',
     clientIdHint: 'ASCII zonder spaties en dubbele punten. Later niet te wijzigen.',

@@ -4,6 +4,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 
 export type ContainerMode = 'namespaces' | 'rlimits-only';
 
@@ -56,16 +57,34 @@ export function zygoteCommand(socketPath: string, mode: ContainerMode): string[]
   return ['R', '--no-echo', '--no-restore', '--vanilla', '-e', call];
 }
 
-/** Kills all processes of a container. Killing only bwrap while it starts could leave a child of bwrap behind. */
+/**
+ * Kills all processes of a container, and returns at once: the processes end shortly afterwards. Killing only bwrap
+ * while it starts could leave a child of bwrap behind.
+ */
 export function killContainer({ process: child }: Container): void {
-  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) killTree(child.pid);
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) void killTree(child.pid);
 }
 
+/** Longest wait until the processes of a container have stopped. A process normally stops within a millisecond. */
+const STOP_LIMIT_MS = 2000;
+
 /** Kills a process and its descendants. Suspends the process first, so the process cannot start another child. */
-function killTree(pid: number): void {
+async function killTree(pid: number, deadlineMs = performance.now() + STOP_LIMIT_MS): Promise<void> {
   signal(pid, 'SIGSTOP');
-  for (const child of readChildren(pid)) killTree(child);
+  // A fork in progress ends before the process stops. Reading the children earlier would miss the new child.
+  while (isRunning(pid) && performance.now() < deadlineMs) await pause(1);
+  for (const child of readChildren(pid)) await killTree(child, deadlineMs);
   signal(pid, 'SIGKILL');
+}
+
+/** @returns false when the process is stopped, has ended, or /proc does not show it. */
+function isRunning(pid: number): boolean {
+  try {
+    // The name of the command, in parentheses, comes before the state and may contain any character.
+    return /^[^TtZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) /s, ''));
+  } catch {
+    return false;
+  }
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

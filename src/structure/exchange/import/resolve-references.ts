@@ -107,7 +107,7 @@ function namesUnit(calculated: unknown): boolean {
 function resolveForm(entity: Members, own: Own, found: Found, report: Report): Members {
   const { rest, named } = split(entity);
   const isSource = isSourceForm(entity.entityType);
-  if (isSource ? !named.source : !named.site) return rest;
+  if (!named.site && !(isSource && named.source)) return rest;
   const id = isSource ? resolveSource(named, own, found) : resolveSite(named, own, found);
   if (typeof id === 'string') report(`the form ${JSON.stringify(rest.alias ?? '')} ${id}`);
   return { ...rest, [isSource ? 'sourceId' : 'siteId']: id };

@@ -246,6 +246,23 @@ describe('structure import: a document with problems', () => {
       /the input "x" must name a variable by mappingConfig or variableName, got the variableId 1/,
     ],
     [
+      'a form of a source, named only by the site of the source',
+      {
+        ...HOME,
+        variables: [
+          {
+            ...inS('v'),
+            calculated: {
+              calculatedVariableFormulas: [
+                { formula: '1', entities: [{ alias: 'f', entityType: 'Source', siteName: 'A', form: 'F' }] },
+              ],
+            },
+          },
+        ],
+      },
+      /^\$\.variables\[0\]\.calculated the form "f" names a site but no source; name the source too/,
+    ],
+    [
       'a formula that is not valid',
       { ...HOME, variables: [inS('w'), inS('v', { alias: '1x', mappingConfig: 'w' })] },
       /^\$\.variables\[1\]\.calculated\.calculatedVariableFormulas\[0\]\.variables\[0\]\.alias must be an R name/,

@@ -148,7 +148,7 @@ function createHelp({ database, dictionary, log }: IngestFileServices, file: Tak
     onHeader: (ignored) => {
       storeIgnoredColumns(database, file.id, ignored).catch((error: unknown) => {
         log.warn(
-          { err: error, fileId: file.id },
+          { err: error, accountId: file.accountId, fileId: file.id },
           'could not store which columns of the file are ignored; these columns may be missing from the status of the file',
         );
       });

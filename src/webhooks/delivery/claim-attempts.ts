@@ -20,6 +20,11 @@ export interface ClaimedAttempt extends LeasedRow {
   readonly message: Message;
 }
 
+/** @returns the ids of an attempt for a log line (R-K4). */
+export function idsOf({ id, webhookId, message: { accountId } }: ClaimedAttempt): object {
+  return { accountId, webhookId, historyId: id };
+}
+
 interface AttemptRow extends Omit<ClaimedAttempt, 'message' | 'webhookId'>, Omit<Message, 'id'> {
   readonly messageId: string;
 }

@@ -10,7 +10,7 @@ import type { SecretVault } from '../secret-vault.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import type { WebhookMetrics } from '../webhook-metrics.ts';
 import { type AttemptPrefetch, type DueAttempt, openPrefetch } from './attempt-prefetch.ts';
-import { type ClaimedAttempt, type Receiver, releaseClaims } from './claim-attempts.ts';
+import { type ClaimedAttempt, idsOf, type Receiver, releaseClaims } from './claim-attempts.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 import {
   isDown,
@@ -111,7 +111,7 @@ async function endAttempt(
 async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt, delayMs: number): Promise<void> {
   await releaseClaims(database, [claimed], delayMs).catch((error: unknown) => {
     log.warn(
-      { err: error, webhookId: claimed.webhookId, historyId: claimed.id },
+      { err: error, ...idsOf(claimed) },
       'an unfinished webhook attempt could not be released; it can be sent again when its lease ends',
     );
   });
@@ -149,10 +149,7 @@ async function sendUnlessStopped(
       delayMs === undefined
         ? 'the attempt counts as failed'
         : `the attempt will be repeated in ${Math.round(delayMs / 1000)} s`;
-    log.error(
-      { err: error, webhookId: claimed.webhookId, historyId: claimed.id },
-      `an internal error ended a webhook attempt; ${what}`,
-    );
+    log.error({ err: error, ...idsOf(claimed) }, `an internal error ended a webhook attempt; ${what}`);
     if (delayMs !== undefined) return { delayMs };
     return {
       state: 'Failed',

@@ -115,9 +115,10 @@ function toDelivery(
     store: async (ended) => {
       const disabled = await writeOutcomes(database, ended, disableAfterDays);
       for (const { webhookId, reason } of disabled) {
+        const accountId = ended.find(({ claimed }) => claimed.webhookId === webhookId)?.claimed.message.accountId;
         metrics.disabled();
         log.warn(
-          { webhookId, reason: disableReason(reason, 'en') },
+          { accountId, webhookId, reason: disableReason(reason, 'en') },
           'the service disabled a webhook; its waiting messages are not sent, but can be replayed once the webhook is enabled',
         );
       }

@@ -8,6 +8,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTransientError } from '../../platform/database/dependency-error.ts';
 import type { Log } from '../../platform/log.ts';
+import { idsOf } from './claim-attempts.ts';
 import type { EndedAttempt } from './write-outcomes.ts';
 
 export interface OutcomeWriter {
@@ -46,7 +47,7 @@ export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptio
       return 'written';
     } catch (error) {
       const [first, ...others] = batch.map(({ claimed }) => claimed);
-      const ids = others.length === 0 ? { webhookId: first?.webhookId, historyId: first?.id } : {};
+      const ids = first && others.length === 0 ? idsOf(first) : {};
       const result = isTransientError(error) ? 'unavailable' : 'refused';
       const next = result === 'unavailable' ? RETRIED : others.length > 0 ? SPLIT : GIVEN_UP;
       log.warn(

@@ -53,7 +53,8 @@ export function historyRoutes(services: HistoryServices): Hono<Env> {
         replayEntry(transaction, c.var, id, historyId, services),
       );
       if (!(await services.queue.wake([entry.webhookId]))) {
-        const ids = { webhookId: entry.webhookId, historyId: entry.id, requestId: c.var.requestId };
+        const { requestId, caller } = c.var;
+        const ids = { webhookId: entry.webhookId, historyId: entry.id, accountId: caller.accountId, requestId };
         services.log.warn(ids, 'the wake-up for the replay was lost; the sweeper will deliver the replay');
       }
       return c.json(entry);

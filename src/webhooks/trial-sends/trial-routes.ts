@@ -57,7 +57,10 @@ async function postTrial(c: Context<Env>, services: TrialServices): Promise<Resp
   await assertRate(c, services);
   const made = await withTransaction(database, (transaction) => createTrial(services, transaction, c.var, written));
   if (!(await queue.wake([trialKey(accountId, made.id)])))
-    log.warn({ testId: made.id }, 'the wake-up for the trial send was lost; the sweeper will run the trial send');
+    log.warn(
+      { testId: made.id, accountId },
+      'the wake-up for the trial send was lost; the sweeper will run the trial send',
+    );
   c.header('Location', `/account/webhooks/test/${made.id}`);
   return c.json(made);
 }

@@ -7,7 +7,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { lenientObject, parseInput } from '../../platform/http/lenient.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
-import { PAGING, type Paging, pageOffset, toPaging, WHOLE } from '../../platform/http/paging.ts';
+import { PAGING, type Paging, toPaging, WHOLE } from '../../platform/http/paging.ts';
 import { declareQuery } from '../../platform/http/query.ts';
 import { answerListing, type ListingServices } from '../../platform/streaming/stream-listing.ts';
 import { accountExists } from '../account/account.ts';
@@ -61,7 +61,7 @@ export function listingRoutes(services: UserListingServices): Hono<AccountEnv> {
       const { caller } = c.var;
       const search = toUserSearch(query);
       const listing = listVisibleUsers(await toSelection(database, caller, search), accountIds);
-      return answerPage(c, services, listing, pagingOf(search));
+      return answerPage(c, services, listing, toPaging(search));
     })
     .get('/account/usersForAccount/:id', requireRole('ADMIN'), async (c) => {
       const accountId = parsePathNumber(c, 'id');
@@ -153,11 +153,7 @@ async function searchUsers(
       );
     await assertAccount(database, search.accountId);
   }
-  return { listing: listUsersOfAccount(await toSelection(database, caller, search)), paging: pagingOf(search) };
-}
-
-function pagingOf({ pageNumber, itemsPerPage }: UserSearch): Paging {
-  return { limit: itemsPerPage, offset: pageOffset(itemsPerPage ?? 0, pageNumber) };
+  return { listing: listUsersOfAccount(await toSelection(database, caller, search)), paging: toPaging(search) };
 }
 
 /** Adds the filter of the saved view to the filter of the search. A USER who asks for level Verbose gets Normal. */

@@ -105,7 +105,7 @@ function claimParameter(description: string, maxLength: number): QueryParameter<
 
 /**
  * @param separator text at which each value of the parameter is split; undefined means that values are not split.
- * @returns a parameter that a query may repeat; each of its texts has at most 254 characters.
+ * @returns a parameter that a query may repeat. `filterSchema` checks the length of the texts.
  */
 function textsParameter(description: string, separator?: string): QueryParameter<readonly string[]> {
   return {
@@ -168,7 +168,7 @@ export function toUserSearch(
   return {
     filter: parseFilter(query),
     displayLevel,
-    pageNumber: itemsPerPage === undefined ? 0 : pageNumber,
+    pageNumber,
     itemsPerPage,
     viewId,
     accountId,

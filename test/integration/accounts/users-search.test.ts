@@ -187,6 +187,7 @@ describe('accounts: GET /account/users', () => {
     expect(body.map(({ userName }) => userName)).toEqual(EVERYBODY.slice(2, 4));
     expect(headers.get('x-total-count')).toBe('6');
     expect(await find('?Paging.PageNumber=9&Paging.ItemsPerPage=2')).toEqual([]);
+    expect(await find('?Paging.PageNumber=1'), 'page 0 already contains all users').toEqual([]);
   });
 
   it('`displayLevel` accepts a level by name or by number, 0 to 2 (R-A3, R-C2)', async () => {

@@ -6,7 +6,7 @@
 import type { Context } from 'hono';
 import { type Queryable, type SnapshotSource, streamInSnapshot, type Transaction } from '../database/database.ts';
 import type { ReadPool } from '../database/read-pool.ts';
-import type { Paging } from '../http/paging.ts';
+import { type Paging, WHOLE } from '../http/paging.ts';
 import { openFairSemaphore } from '../shares/fair-semaphore.ts';
 import { type StreamServices, streamAnswer } from './stream-answer.ts';
 
@@ -126,33 +126,64 @@ async function readShort<Key extends string | number>(
   return batch.length === 0 ? [] : read(queryable, batch);
 }
 
-interface StreamedListing<Key extends string | number> {
-  readonly source: SnapshotSource;
+/**
+ * Counts the items of a listing by reading all of them, because `read` can leave items out.
+ * @param signal stops the count, for example when the client disconnects.
+ */
+export async function countByReading<Key extends string | number>(
+  { reads }: ListingServices,
+  accountId: number,
+  listing: Listing<Key>,
+  signal: AbortSignal,
+): Promise<number> {
+  const order = { accountId, listing, paging: WHOLE };
+  const read = (transaction: Transaction) => readInTurns(transaction, order, signal, ({ length }) => ({ length }));
+  let count = 0;
+  for await (const { length } of streamInSnapshot(reads.of(accountId), read, signal)) count += length;
+  return count;
+}
+
+interface ListingOrder<Key extends string | number> {
   readonly accountId: number;
   readonly listing: Listing<Key>;
   readonly paging: Paging;
+}
+
+interface StreamedListing<Key extends string | number> extends ListingOrder<Key> {
+  readonly source: SnapshotSource;
   readonly wrap: readonly [before: string, after: string];
 }
 
+/** Reads and converts each batch of the listing while it holds the account's permit (`turns`). */
+async function* readInTurns<Key extends string | number, Converted>(
+  transaction: Transaction,
+  { accountId, listing, paging }: ListingOrder<Key>,
+  signal: AbortSignal,
+  convert: (items: readonly object[]) => Converted,
+): AsyncGenerator<Converted> {
+  const batches = readBatches(transaction, listing, paging);
+  const readNext = async () => {
+    const leave = await turns.enter(accountId, signal);
+    try {
+      const { value } = await batches.next();
+      return value && convert(value);
+    } finally {
+      leave();
+    }
+  };
+  for (let batch = await readNext(); batch; batch = await readNext()) yield batch;
+}
+
 async function* writeJson<Key extends string | number>(
-  { source, accountId, listing, paging, wrap: [before, after] }: StreamedListing<Key>,
+  { source, wrap: [before, after], ...order }: StreamedListing<Key>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   // Encodes the items here and not in the consumer. The batches that are read ahead are then JSON, so their size is
   // known and can be limited.
-  const encode = async function* (transaction: Transaction) {
-    const batches = readBatches(transaction, listing, paging);
-    const readNext = async () => {
-      const leave = await turns.enter(accountId, signal);
-      try {
-        const { value } = await batches.next();
-        return value && { json: Buffer.from(value.map((item: object) => JSON.stringify(item)).join()) };
-      } finally {
-        leave();
-      }
-    };
-    for (let batch = await readNext(); batch; batch = await readNext()) yield batch;
-  };
+  const toJson = (items: readonly object[]) => ({
+    json: Buffer.from(items.map((item) => JSON.stringify(item)).join()),
+  });
+  const encode = (transaction: Transaction) => readInTurns(transaction, order, signal, toJson);
   let start = `${before}[`;
   for await (const { json } of streamInSnapshot(source, encode, signal)) {
     yield Buffer.concat([Buffer.from(start), json]);

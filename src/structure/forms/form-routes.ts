@@ -10,7 +10,7 @@ import { PAGING, pageOf, toPaging } from '../../platform/http/paging.ts';
 import { declareQuery } from '../../platform/http/query.ts';
 import { enumerationParameter, optionalFlagParameter, textParameter } from '../../platform/http/query-parameters.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
-import { answerListing, type ListingServices } from '../../platform/streaming/stream-listing.ts';
+import { answerListing, countByReading, type ListingServices } from '../../platform/streaming/stream-listing.ts';
 import { countResources } from '../resource.ts';
 import { parsePathId } from '../resource-routes.ts';
 import { CHANGED_FORM, ENTITY_TYPE, NEW_FORM } from './form-definition.ts';
@@ -110,8 +110,15 @@ async function getValues(c: Context<Env>, services: FormServices): Promise<Respo
   }
   const form = await getForm(services.database, caller.accountId, parsePathId(c, 'id'));
   const selection = selectFilled(caller, form);
-  if (isTotalWanted(c) && hasProblems === undefined) {
-    setTotalCount(c, await countResources(services.database, selection));
+  const listing = listFilled(form, selection, hasProblems);
+  if (isTotalWanted(c)) {
+    const isFiltered = hasProblems !== undefined;
+    setTotalCount(
+      c,
+      await (isFiltered
+        ? countByReading(services, caller.accountId, listing, c.req.raw.signal)
+        : countResources(services.database, selection)),
+    );
   }
-  return answerListing(c, services, caller.accountId, listFilled(form, selection, hasProblems), toPaging(page));
+  return answerListing(c, services, caller.accountId, listing, toPaging(page));
 }

@@ -219,6 +219,8 @@ describe('forms: clientData', () => {
     expect((await values()).body).toEqual([broken, good]);
     expect((await values('?hasProblems=true')).body).toEqual([broken]);
     expect((await values('?hasProblems=false')).body).toEqual([good]);
+    const counted = await api.manager.get(`/form/${form.id}/values?hasProblems=true`, { 'x-total-count': 'true' });
+    expect(counted.headers.get('x-total-count'), 'the filter counts too (R-A7)').toBe('1');
     expect((await values('?itemsPerPage=1&pageNumber=1')).body).toEqual([good]);
     expect(await values('?itemsPerPage=1&hasProblems=true')).toMatchObject({
       status: 400,

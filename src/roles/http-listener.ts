@@ -5,8 +5,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
 import { openBodyRateWatch } from '../http/body-rate.ts';
 import { refuseMalformed } from '../http/refuse-malformed.ts';
+import { API_VERSION } from '../platform/http/api-version.ts';
+import { type RequestIdEnv, requestId } from '../platform/http/request-id.ts';
 import { MAX_STATEMENT_MS } from '../platform/limits.ts';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
@@ -27,9 +30,12 @@ export interface HttpListener {
   stop(graceMs: number): Promise<void>;
 }
 
-const starting: Fetch = () => {
-  return new Response('the service is starting; try again in 1 s', { status: 503, headers: { 'Retry-After': '1' } });
-};
+const STARTING = { code: 'dependency_unavailable', message: 'the service is starting; try again in 1 s' };
+const starting = new Hono<RequestIdEnv>()
+  .use(requestId())
+  .all('*', (c) =>
+    c.json({ ...STARTING, requestId: c.var.requestId }, 503, { 'Api-Version': API_VERSION, 'Retry-After': '1' }),
+  );
 
 // A client connection without traffic for this time is closed, because an unread answer occupies a database connection.
 // The time exceeds MAX_STATEMENT_MS, so that even the longest deletion can be answered.
@@ -57,7 +63,7 @@ export async function listenHttp(
   port: number,
   { stalledMs = STALLED_MS, minBodyBytesPerSec = 0, bodyGraceSec = BODY_GRACE_SEC }: ListenLimits = {},
 ): Promise<HttpListener> {
-  let fetch = starting;
+  let fetch: Fetch = starting.fetch;
   const throughApp: RawHandler = getRequestListener((request, env) => fetch(request, env));
   let handle = throughApp;
   let inFlight = 0;

@@ -45,6 +45,18 @@ async function stall(): Promise<void> {
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
 }
 
+test('http listener: until the service serves, a request gets 503 with an error body and the request id of the client (R-A2, R-A5, R-A10)', async () => {
+  listener = await listenHttp('127.0.0.1', 0);
+  const url = `http://127.0.0.1:${listener.port}/data`;
+  const answer = await fetch(url, { method: 'POST', headers: { 'X-Request-Id': 'r1' } });
+  expect(answer.status).toBe(503);
+  const headers = ['api-version', 'retry-after', 'x-request-id'].map((name) => answer.headers.get(name));
+  expect(headers).toEqual(['1.7', '1', 'r1']);
+  expect(await answer.json()).toEqual({
+    ...{ code: 'dependency_unavailable', message: 'the service is starting; try again in 1 s', requestId: 'r1' },
+  });
+});
+
 describe('http listener: stop()', () => {
   test('completes even when a client keeps sending requests on its connection (R-K2)', async () => {
     listener = await listenHttp('127.0.0.1', 0);

@@ -5,7 +5,8 @@
  */
 import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database/database.ts';
-import { booleanSchema, lenientObject } from '../platform/http/lenient.ts';
+import { booleanSchema, enumerationSchema, lenientObject } from '../platform/http/lenient.ts';
+import { numberedFrom0 } from '../platform/http/query-parameters.ts';
 import { timeZoneSchema } from '../structure/catalogue/time-zones.ts';
 
 /** Lengths of rollups, shortest first. */
@@ -25,7 +26,7 @@ export interface RetentionOwner {
 /** A policy as clients write it. Absent optional members get defaults, not the values of the saved policy. */
 export const retentionSchema = lenientObject({
   keepRawYears: z.int().min(1).max(MAX_YEARS),
-  rollup: z.enum(ROLLUPS, { error: `must be one of ${ROLLUPS.join(', ')}` }).default('Day'),
+  rollup: enumerationSchema(numberedFrom0(ROLLUPS)).default('Day'),
   timeZoneId: timeZoneSchema.optional(),
   isActive: booleanSchema.default(false),
 });

@@ -163,7 +163,7 @@ describe('calculation: evaluate', () => {
   test('runs an unsaved declaration over the requested period and returns plots as PNG when the request asks for PNG (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId);
     const unaligned = calculated(HOURLY_SUM, [{ ...window(), alignTo: null }], [{ alias: 'factor', value: 2 }]);
-    const body = { calculated: unaligned, from: '2026-02-28T22:00:00Z', to: '2026-02-28T22:30:00Z', pictures: 'png' };
+    const body = { calculated: unaligned, from: '2026-02-28T22:00:00Z', to: '2026-02-28T22:30:00Z', pictures: 'PNG' };
     const answer = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), body);
     expect(answer.series).toMatchObject([{ value: 6 }]);
     const [plot] = answer.plots;

@@ -12,9 +12,15 @@ import { setDateZones } from '../../platform/dates/date-zone-header.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError, type ErrorDetail } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
-import { invalidInput, lenientObject, momentSchema, parseInput } from '../../platform/http/lenient.ts';
+import {
+  enumerationSchema,
+  invalidInput,
+  lenientObject,
+  momentSchema,
+  parseInput,
+} from '../../platform/http/lenient.ts';
 import { declareQuery } from '../../platform/http/query.ts';
-import { momentParameter } from '../../platform/http/query-parameters.ts';
+import { momentParameter, numberedFrom0 } from '../../platform/http/query-parameters.ts';
 import { formatOptional, setDateZone, settleMoments } from '../../selection/date-zone.ts';
 import { listNames } from '../../structure/forms/form-validator.ts';
 import { getResource, type ResourceObject } from '../../structure/resource.ts';
@@ -47,7 +53,7 @@ export const previewSchema = lenientObject({
   ...datesShape,
   /** A declaration to use instead of the saved one. */
   calculated: z.unknown().optional(),
-  pictures: z.enum(['svg', 'png']).default('svg'),
+  pictures: enumerationSchema(numberedFrom0(['svg', 'png'])).default('svg'),
 });
 
 export const SAMPLE_QUERY = declareQuery({

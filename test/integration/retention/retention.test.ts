@@ -262,6 +262,14 @@ describe('retention: policy, preview and job', () => {
     expect((await manager.put('/account/retention', { keepRawYears: 0 })).status).toBe(400);
     expect((await manager.put('/account/retention', { keepRawYears: 1, rollup: 'Week' })).status).toBe(400);
   });
+
+  test('a rollup is given by its name in any letter case, or by its number from 0 (R-A3)', async () => {
+    const path = `/variables/${await addDays(2, 1)}/retention`;
+    for (const [given, rollup] of [['hour', 'Hour'] as const, [1, 'Day'] as const]) {
+      await manager.put(path, { ...DAILY, rollup: given });
+      expect(await state(path)).toMatchObject({ retention: { rollup } });
+    }
+  });
 });
 
 describe('retention: after the job has deleted all points older than the boundary of a policy', () => {

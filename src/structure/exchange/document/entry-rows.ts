@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import type { ErrorDetail } from '../../../platform/errors.ts';
-import { lenientObject, showValue } from '../../../platform/http/lenient.ts';
+import { enumerationSchema, lenientObject } from '../../../platform/http/lenient.ts';
+import { numberedFrom0 } from '../../../platform/http/query-parameters.ts';
 import { describeIssue } from '../../../platform/http/schema-words.ts';
 import type { EntryCatalogue } from '../../catalogue/list-types.ts';
 import { type EntryMember, OWN_CATALOGUES } from '../../catalogue/own-catalogues.ts';
@@ -36,9 +37,7 @@ const optional = (catalogue: CatalogueName, member: string): z.ZodType =>
 const name = membersIn('UnitFamily').name?.schema ?? z.never();
 
 export const ENTRY_SHAPE: Readonly<Record<string, z.ZodType>> = {
-  catalogue: z.enum(CATALOGUE_NAMES, {
-    error: ({ input }) => `must be one of ${CATALOGUE_NAMES.join(', ')}, got ${showValue(input)}`,
-  }),
+  catalogue: enumerationSchema(numberedFrom0(CATALOGUE_NAMES)),
   name,
   symbol: optional('Unit', 'symbol'),
   unitFamily: name

@@ -1,7 +1,7 @@
 /*
- * Confines a runner before it reads a script (R-H7). Runs after the fork, in plain C. Mounts need capabilities, so
- * the runner drops its capabilities after the mounts. The system-call filter is installed last. A step that fails ends
- * the run as a fault: there is no weaker fallback.
+ * Confines a runner before it reads a script (R-H7). Mounts need capabilities, so the runner drops its capabilities
+ * after the mounts. The system-call filter is installed last. A step that fails ends the run as a fault: there is no
+ * weaker fallback.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -27,8 +27,8 @@
 #endif
 
 /*
- * The uid of a script's process inside the sandbox: `nobody`. On the host, the process has the zygote's unprivileged
- * uid.
+ * The uid of a script's process in its own user namespace: `nobody`. On the host, the process has the zygote's
+ * unprivileged uid.
  */
 #define INNER_UID 65534
 
@@ -128,15 +128,15 @@ static struct stage_error mount_tmp(const struct run_header *h) {
  * channel.
  */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
+  if (chdir("/tmp") < 0) FAIL(STAGE_DESCRIPTORS);
   /* Copies the descriptors to numbers from 64 on, so that the dup2 calls below do not overwrite one of them. */
   int request = fcntl(fds->request_fd, F_DUPFD_CLOEXEC, 64), text = fcntl(fds->text_fd, F_DUPFD_CLOEXEC, 64);
   int result = fcntl(fds->result_fd, F_DUPFD_CLOEXEC, 64), control = fcntl(fds->control_fd, F_DUPFD_CLOEXEC, 64);
   if (request < 0 || text < 0 || result < 0 || control < 0) FAIL(STAGE_DESCRIPTORS);
   if (dup2(request, 0) < 0 || dup2(text, 1) < 0 || dup2(text, 2) < 0) FAIL(STAGE_DESCRIPTORS);
-  /* Close-on-exec: programs that a script starts never inherit these descriptors. */
+  /* Close-on-exec: programs that a script starts do not inherit these descriptors. */
   if (dup3(result, RUNNER_RESULT_FD, O_CLOEXEC) < 0 || dup3(control, RUNNER_CONTROL_FD, O_CLOEXEC) < 0) FAIL(STAGE_DESCRIPTORS);
   if (syscall(SYS_close_range, 5u, ~0u, 0u) < 0) FAIL(STAGE_DESCRIPTORS);
-  if (chdir("/tmp") < 0) FAIL(STAGE_DESCRIPTORS);
   return NO_ERROR;
 }
 
@@ -147,7 +147,10 @@ static int limit(int resource, uint64_t soft, uint64_t hard) {
 
 static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
   uint64_t address = z->base_address_bytes + h->memory_bytes;
-  /* The supervisor's limit on processes is lower by 8, so that it is exceeded first and reported (supervise.c). */
+  /*
+   * The supervisor's limit is lower by 8, so that too many processes exceed that limit first and are reported
+   * (supervise.c). Only RLIMIT_NPROC also counts threads.
+   */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||
       limit(RLIMIT_FSIZE, h->tmp_bytes, h->tmp_bytes) < 0 || limit(RLIMIT_NOFILE, MAX_DESCRIPTORS, MAX_DESCRIPTORS) < 0 ||

@@ -39,7 +39,7 @@ static void make_namespaces(int owner_fd, int report_fd) {
 static struct stage_error add_network(struct networks *n, struct network *network) {
   struct stage_error e = {STAGE_PIPES, 0};
   int report[2];
-  if (pipe2(report, O_CLOEXEC) < 0) return (struct stage_error){STAGE_PIPES, errno};
+  if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0) return (struct stage_error){STAGE_PIPES, errno};
   pid_t child = fork();
   if (child == 0) make_namespaces(n->owner_fd > 0 ? n->owner_fd : -1, report[1]);
   close(report[1]);

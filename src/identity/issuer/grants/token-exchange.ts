@@ -51,7 +51,8 @@ export interface ExchangeContext extends GrantContext {
 /**
  * Handles `grant_type=…:token-exchange` (R-B14).
  * @throws invalid_request for missing or wrong parameters; invalid_scope from `decideScopes` and `narrowScopes`;
- * invalid_grant when the subject token is refused, the actor is not an ADMIN, or the user cannot be impersonated.
+ * invalid_grant when the subject token is refused, the actor is not an ADMIN, or the user cannot be impersonated;
+ * {DomainError} dependency_unavailable when the issuer's keys cannot be read.
  */
 export async function answerTokenExchange(
   context: ExchangeContext,
@@ -91,7 +92,7 @@ function assertTypes({ subject_token_type, requested_token_type }: ExchangeForm)
 
 async function verifySubject({ verifier }: ExchangeContext, token: string): Promise<VerifiedToken> {
   const verified = await verifier(token).catch((error: unknown) => {
-    throw error instanceof DomainError ? invalidGrant(error.message) : error;
+    throw error instanceof DomainError && error.code === 'invalid_token' ? invalidGrant(error.message) : error;
   });
   if (verified.actorSubject !== undefined) throw invalidGrant('the subject token must not come from an impersonation');
   return verified;

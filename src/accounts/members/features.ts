@@ -19,6 +19,15 @@ export interface UserFeature {
 const SECONDARY_ACCESSES = ['Api', 'Push', 'Grpc', 'Export'].map((name, index) => ({ id: index + 1, name }));
 const RANK: Readonly<Record<FeatureLevel, number>> = { None: 0, Read: 1, Write: 2, Admin: 3 };
 
+const LEVELS = `'{${Object.keys(RANK).join()}}'::text[]`;
+/**
+ * SQL of the user's level of a feature. The level is at most the feature's level in the account, which the operator may
+ * have lowered. `f` is a row of `user_feature`.
+ */
+export const USER_LEVEL = `(${LEVELS})[least(array_position(${LEVELS}, f.level), array_position(${LEVELS}, (
+  select a.level from account_feature a
+  where a.account_id = f.account_id and a.kind = f.kind and a.feature_id = f.feature_id)))]`;
+
 interface LevelRow {
   readonly id: number;
   readonly level: FeatureLevel;
@@ -48,7 +57,8 @@ export async function listUserFeatures(
   kind: FeatureKind,
 ): Promise<readonly UserFeature[]> {
   const { rows } = await database.query<LevelRow>(
-    'select feature_id as id, level from user_feature where account_id = $1 and user_id = $2 and kind = $3',
+    `select feature_id as id, ${USER_LEVEL} as level from user_feature f
+     where account_id = $1 and user_id = $2 and kind = $3`,
     [accountId, userId, kind],
   );
   return withLevels(kind, rows, 'None', await listOwnFeatures(database, accountId, kind));

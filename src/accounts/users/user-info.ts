@@ -3,7 +3,7 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { ClaimOfUser } from '../members/claims.ts';
-import { type FeatureKind, type FeatureLevel, type UserFeature, withLevels } from '../members/features.ts';
+import { type FeatureKind, type FeatureLevel, USER_LEVEL, type UserFeature, withLevels } from '../members/features.ts';
 
 export type UserDisplayLevel = 'Light' | 'Normal' | 'Verbose';
 export const USER_DISPLAY_LEVEL: Readonly<Record<UserDisplayLevel, number>> = { Light: 0, Normal: 1, Verbose: 2 };
@@ -36,7 +36,7 @@ export interface UserInfo extends UserInfoLight {
   readonly claims: readonly ClaimOfUser[];
   readonly features: readonly UserFeature[];
   readonly secondaryAccesses: readonly UserFeature[];
-  /** When the user may access only some sources of a site, `sourceIds` lists these sources. Otherwise it is absent. */
+  /** `sourceIds` lists the accessible sources of a site. Without `sourceIds`, the access covers the whole site. */
   readonly sites: readonly {
     readonly siteId: number;
     readonly level: string;
@@ -70,8 +70,8 @@ type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & {
 
 const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
 /**
- * SQL expression: the instant at which the last of the user's locks ends. A lock refuses sign-ins from one network
- * after too many wrong passwords (R-B11).
+ * SQL expression: the instant at which the last of the user's network locks ends. A network lock refuses sign-ins from
+ * one network after too many wrong passwords (R-B11).
  */
 const NETWORK_LOCK = '(select max(locked_until) from sign_in_source where user_id = u.id)';
 const ROLES = `jsonb_build_array(jsonb_build_object('id', u.role, 'name', u.role)) as roles`;
@@ -98,7 +98,7 @@ export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
       'c.claim_type',
     )} as claims,
     ${list(
-      `jsonb_build_object('kind', f.kind, 'id', f.feature_id, 'level', f.level)`,
+      `jsonb_build_object('kind', f.kind, 'id', f.feature_id, 'level', ${USER_LEVEL})`,
       'user_feature f where f.account_id = $3 and f.user_id = u.id',
       'f.feature_id',
     )} as "featureRows",

@@ -222,6 +222,17 @@ describe('accounts: features, secondary accesses and sites', () => {
     expect((await api.manager.post(path, [{ id: 5, level: 'Read' }])).status).toBe(200);
   });
 
+  it('reads show the account’s level after the operator lowered it below the user’s level, so the answer can be sent back (§4.1, R-C3)', async () => {
+    const path = `/account/user/${uma}/features`;
+    expect((await api.manager.post(path, [{ id: 4, level: 'Admin' }])).status).toBe(200);
+    await api.database.query(`insert into account_feature values ($1, 'Feature', 4, 'Write')`, [api.accountId]);
+    const expected = expect.arrayContaining([expect.objectContaining({ id: 4, level: 'Write' })]);
+    const { body } = await api.manager.get<readonly Body[]>(path);
+    expect(body).toEqual(expected);
+    expect((await api.manager.get<Body>(`/account/user/${uma}`)).body.features).toEqual(expected);
+    expect((await api.manager.post(path, body)).status).toBe(200);
+  });
+
   it('when an entry names an unknown feature or no feature, the error lists the existing features and states what was received (R-A5)', async () => {
     const path = `/account/user/${uma}/features`;
     for (const [feature, got] of [

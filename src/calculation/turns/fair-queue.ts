@@ -2,14 +2,15 @@
  * Decides which run or preview gets the next free slot of a calculator: deficit round robin by measured time (R-A14).
  * Pure except for its clock.
  *
- * - Credit: each round credits an account with QUANTUM_MS; the time of its runs and previews is debited. An account in
- *   debt waits as long as there is another account that has credit and may take the slot.
+ * - Credit: each round credits an account with QUANTUM_MS, but its balance never exceeds QUANTUM_MS. The time of its
+ *   runs and previews is debited. An account in debt waits as long as there is another account that has credit and may
+ *   take the slot.
  * - Share: half of the slots, rounded up. An account may borrow further slots while no other account needs them for its
  *   own share.
  * - Return: if another account needs a borrowed slot, the borrower's newest run or preview is stopped and repeated
  *   later. The variable of a stopped run gets no borrowed slot for 10 minutes.
- * - Order within an account: previews alternate with runs. While both triggered runs and background runs (scheduled,
- *   forced) wait, nine of every ten runs are taken from the triggered runs.
+ * - Order within an account: previews alternate with runs. While both triggered runs and background runs
+ *   (`RequestedRun.isBackground`) wait, nine of every ten runs are taken from the triggered runs.
  */
 
 export const URGENCIES = ['preview', 'triggered', 'background'] as const;
@@ -134,7 +135,7 @@ export class FairQueue {
 
   /**
    * @returns true when the free slots and those being given back are together fewer than the accounts that need a slot.
-   *   An account needs a slot when it waits and holds less than its share.
+   *   An account needs a slot when it holds less than its share and has a waiting turn that may start.
    */
   isSqueezed(): boolean {
     let needed = 0;
@@ -192,7 +193,7 @@ export class FairQueue {
     const [first, second] = isBackgroundDue
       ? (['background', 'triggered'] as const)
       : (['triggered', 'background'] as const);
-    const order: readonly Urgency[] = isPreviewLast ? [first, 'preview', second] : ['preview', first, second];
+    const order: readonly Urgency[] = isPreviewLast ? [first, second, 'preview'] : ['preview', first, second];
     for (const urgency of order) {
       for (const id of waiting[urgency]) {
         if (urgency === 'preview' || (!this.#runningVariables.has(id) && !(isBorrowing && this.#mayNotBorrow(id)))) {
@@ -230,7 +231,7 @@ export class FairQueue {
     }
   }
 
-  /** Removes accounts that have neither work nor debt. When no account waits, also removes accounts with debt. */
+  /** Removes accounts that have neither work nor debt. When no account waits, removes all accounts without work. */
   #forget(): void {
     const isIdle = [...this.#accounts.values()].every((account) => !hasWaiting(account));
     for (const [id, account] of this.#accounts) {

@@ -149,4 +149,15 @@ describe('fair queue: runs and previews of an account', () => {
     expect(runs.slice(10).indexOf('background')).toBe(9);
     expect(order).toHaveLength(25);
   });
+
+  test('previews also alternate with runs when only background runs wait (R-H5, R-H9)', () => {
+    const { queue, add } = open(1);
+    const order: Urgency[] = [];
+    for (const urgency of ['background', 'preview'] as const) for (let turn = 0; turn < 2; turn += 1) add(A, urgency);
+    for (let turn = queue.start(); turn; turn = queue.start()) {
+      order.push(turn.urgency);
+      queue.end(turn);
+    }
+    expect(order).toEqual(['preview', 'background', 'preview', 'background']);
+  });
 });

@@ -359,6 +359,8 @@ describe('calculation: members of a declaration (R-H1)', () => {
       timeZoneId: 'Europe/Brussels',
       instants: ['2035-03-24T01:30:00Z', '2035-03-25T01:00:00Z', '2035-03-26T00:30:00Z'],
     });
+    const late = 'cron=0+*+*+*+*&timeZoneId=UTC&from=2035-01-01T12:00:00.0005Z&count=1';
+    expect(await api.call('GET', `/calculated/instants?${late}`)).toMatchObject({ instants: ['2035-01-01T13:00:00Z'] });
     expect(await api.get('/calculated/instants?cron=61+*+*+*+*&timeZoneId=UTC')).toMatchObject({ status: 400 });
   });
 

@@ -8,7 +8,8 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { announceEnds, type EndedRun } from '../run/announce-end.ts';
 
-// Skips a run while its calculator stores the points of the run, because such a run ends normally.
+// Skips a run whose record is locked, because the transaction that holds the lock ends the run or returns it to the
+// queue. A run that is returned at this moment is not stopped.
 const STOP_RUNS = `
   with chosen as (
     select id from calculation_run where variable_id = any($1::int[]) and state = 'Running'
@@ -46,9 +47,12 @@ export async function stopUpdates(
   const by = `stopped by ${caller.userName}; to calculate the values later, force an update over the dates of this run`;
   // To avoid deadlocks, this function locks the records of runs first and those of requests second. A calculator that
   // returns a run to the queue uses the same order.
-  const running = await transaction.query<EndedRun>(STOP_RUNS, [variableIds, by]);
-  const waiting = await transaction.query<EndedRun>(REMOVE_REQUESTS, [variableIds, by]);
-  const ended = [...running.rows, ...waiting.rows];
+  const ended: EndedRun[] = [];
+  // The last statement ends the runs that calculators claimed between the first two. It cannot cause a deadlock, because
+  // `STOP_RUNS` waits for no lock.
+  for (const statement of [STOP_RUNS, REMOVE_REQUESTS, STOP_RUNS]) {
+    ended.push(...(await transaction.query<EndedRun>(statement, [variableIds, by])).rows);
+  }
   if (ended.length > 0) await announceEnds(transaction, ended, 'CalculationFailed');
   return ended.map(({ id }) => id).sort((a, b) => a - b);
 }

@@ -93,8 +93,8 @@ export function updateRoutes(services: UpdateRouteServices): Hono<CallerEnv & Re
       const { cron, timeZoneId, from, until, count } = INSTANTS_QUERY.parse(c.req.url);
       const millisOf = (moment: ParsedMoment) => (toMicros(moment, timeZoneId) ?? 0) / MICROS_PER_MILLI;
       const now = clock.nowMillis();
-      // Begins a millisecond before `from`, because `nextInstants` returns only instants after `begin`.
-      const begin = from ? Math.max(now, millisOf(from) - 1) : now;
+      // Begins before the first millisecond from `from` on, because `nextInstants` returns only instants after `begin`.
+      const begin = from ? Math.max(now, Math.ceil(millisOf(from)) - 1) : now;
       const end = until ? millisOf(until) : Number.POSITIVE_INFINITY;
       const instants = nextInstants(cron, timeZoneId, begin, count).filter((millis) => millis < end);
       return c.json({ timeZoneId, instants: instants.map((millis) => formatInstant(millis * MICROS_PER_MILLI)) });

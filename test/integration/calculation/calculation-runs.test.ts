@@ -9,7 +9,7 @@ import type { SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-ty
 import { stopUpdates } from '../../../src/calculation/updates/stop-updates.ts';
 import { readUpdateState } from '../../../src/calculation/updates/update-state.ts';
 import { readWave } from '../../../src/calculation/updates/wave.ts';
-import { withConnection, withTransaction } from '../../../src/platform/database/database.ts';
+import { type Transaction, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { announcePoints } from '../../../src/points/announce-points.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import { calculated } from '../../support/fixtures/structure.ts';
@@ -324,6 +324,21 @@ describe('calculation: an update that a user stops', () => {
     expect(result).toMatchObject({ report: { outcome: 'cancelled' } });
     expect(await store.read(variableId)).toEqual([]);
     expect(await stop(variableId)).toEqual([]);
+  });
+
+  test('a run that a calculator claims while the update is being stopped is stopped too (R-H5)', async () => {
+    const variableId = await addCalculated([]);
+    await forceRuns(store.database, [variableId], {});
+    const ids = await withTransaction(store.database, async (transaction) => {
+      let statements = 0;
+      const query = async (text: string, values: unknown[]) => {
+        statements += 1;
+        if (statements === 2) await withConnection(store.database, (it) => claimRun(it, variableId, ''));
+        return transaction.query(text, values);
+      };
+      return stopUpdates({ query } as unknown as Transaction, calculations.caller, [variableId]);
+    });
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ id: ids[0], outcome: 'cancelled' }]);
   });
 
   test('a run that is already storing its points is not stopped (R-H5)', async () => {

@@ -17,7 +17,7 @@ export interface AcceptedReferences {
   hasSource(sourceId: number): boolean;
 }
 
-/** Used when no declaration is saved or the saved one no longer fits the schema. Every reference then counts as new. */
+/** Accepts no reference, so every reference counts as new. */
 export const NONE_ACCEPTED: AcceptedReferences = {
   hasVariable: () => false,
   hasUnit: () => false,
@@ -41,7 +41,10 @@ export function acceptedReferences(formulas: readonly FormulaDeclaration[]): Acc
   };
 }
 
-/** @returns the last saved declaration, as it was stored; null when the variable has no saved declaration. */
+/**
+ * @returns the declaration of the last save in the history, as it was stored. Null when that save removed the
+ * declaration, or when the history has no save.
+ */
 export async function findLastSaved(queryable: Queryable, variableId: number): Promise<unknown> {
   const { rows } = await queryable.query<{ calculated: unknown }>(
     'select calculated from declaration_save where variable_id = $1 order by id desc limit 1',
@@ -51,8 +54,8 @@ export async function findLastSaved(queryable: Queryable, variableId: number): P
 }
 
 /**
- * @returns the references of a saved declaration. Returns `NONE_ACCEPTED` when the declaration is absent or no longer
- * fits the schema.
+ * @returns the references of a saved declaration; no references when the declaration is absent or no longer fits the
+ * schema.
  */
 export function referencesOf(saved: unknown): AcceptedReferences {
   const parsed = DECLARATION_SCHEMA.safeParse(saved ?? {});

@@ -40,7 +40,7 @@ const VISIBLE = `
  * converted (R-H1).
  * @param root JSON path of the declaration, such as `$.calculated`.
  * @param accepted references that need no check. Default: none.
- * @returns one problem for each reference and each unit found.
+ * @returns one problem for each such reference, and one for each input with such a unit.
  */
 export async function findReferenceProblems(
   queryable: Queryable,

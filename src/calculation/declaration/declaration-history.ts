@@ -19,8 +19,9 @@ export type DeclarationSave = {
   readonly impersonator: { readonly userId: string; readonly userName: string } | null;
   readonly note: string | null;
   /**
-   * Hash of the declaration; each run of this declaration is recorded with the same hash. Null when `calculated` is
-   * null, or when an old declaration no longer fits the schema.
+   * Hash of the declaration. The record of each run of this declaration has the same hash, or null if the run ended too
+   * early. This hash is null when `calculated` is null, or when no hash is stored and `calculated` no longer fits the
+   * schema.
    */
   readonly declarationHash: string | null;
   /**
@@ -68,8 +69,8 @@ export async function keepSave(
 }
 
 /**
- * @returns the stored hash of a save or, for an old save without a hash, the hash of its declaration. Null when the
- *   save has no valid declaration.
+ * @returns the stored hash of a save or, if no hash is stored, the hash of its declaration. Null when no hash is stored
+ *   and the save has no declaration that fits the schema.
  */
 function hashOf({ hash, calculated }: LastSave): string | null {
   if (hash !== null || calculated === null) return hash;

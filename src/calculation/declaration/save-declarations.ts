@@ -164,7 +164,9 @@ async function storeTexts(transaction: Transaction, caller: Caller, sound: reado
       text: texts[index],
       hash: one.declaration ? hashDeclaration(one.declaration) : null,
     }))
-    .filter(({ note, hash, saved }) => note || hash !== (saved?.hash ?? null));
+    // A removal (`hash` is null) reaches this point only when the variable has a declaration. The last save of that
+    // declaration may have no hash either.
+    .filter(({ note, hash, saved }) => note || hash === null || hash !== saved?.hash);
   await transaction.query(
     `insert into declaration_save (account_id, variable_id, saved_date, user_id, user_name, actor_user_id, actor_user_name,
        note, declaration_hash, calculated)

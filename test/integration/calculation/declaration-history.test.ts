@@ -2,8 +2,11 @@
  * The history of saved declarations: authors, notes, paging, restoring, and the declaration that a run names (R-H12).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { saveDeclarations } from '../../../src/calculation/declaration/save-declarations.ts';
 import { runCalculation } from '../../../src/calculation/run/run-calculation.ts';
+import type { Caller } from '../../../src/identity/caller/caller.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { withTransaction } from '../../../src/platform/database/database.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { calculated, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
@@ -114,6 +117,16 @@ describe('declaration history: reading', () => {
     );
     await save(id, { calculated: script('a') });
     expect(await historyOf(id)).toEqual([{ ...saved, date: null, userId: null, userName: null }]);
+  });
+
+  test('an import that removes a declaration adds an entry, even when that declaration was saved before the history existed (R-H12)', async () => {
+    const id = await addVariable({ calculated: script('a') });
+    await api.database.query('update declaration_save set declaration_hash = null where variable_id = $1', [id]);
+    const caller = { accountId: api.accountId, userId: 'u', userName: 'u', sites: 'all' } as unknown as Caller;
+    await withTransaction(api.database, (transaction) =>
+      saveDeclarations(transaction, caller, [{ variableId: id, sourceId, calculated: null }]),
+    );
+    expect(await historyOf(id)).toMatchObject([{ calculated: null }, { calculated: script('a') }]);
   });
 
   test('a USER without access to the variable gets 404 instead of its history (R-B9, R-H12)', async () => {

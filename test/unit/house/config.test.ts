@@ -34,6 +34,15 @@ describe('config: settings from the environment (R-K1)', () => {
     expect(problems.join()).not.toContain('secret@');
   });
 
+  test('reports conflicts together with invalid settings; an invalid setting causes no conflict', () => {
+    const keycloak = { ...NEEDED, USER_DIRECTORY: 'keycloak', KEYCLOAK_CLIENT_SECRET: 's' };
+    expect(problemsOf({ ...keycloak, HTTP_PORT: 'x' })).toEqual([
+      'HTTP_PORT must be an integer from 0 to 65535, got "x"',
+      'USER_DIRECTORY=keycloak requires KEYCLOAK_URL and KEYCLOAK_CLIENT_SECRET',
+    ]);
+    expect(problemsOf({ ...keycloak, KEYCLOAK_URL: 'x', DATABASE_POOL_SIZE: '0' })).toHaveLength(2);
+  });
+
   test.each([
     ['HTTP_PORT', '99999', 'must be an integer from 0 to 65535, got "99999"'],
     ['CALC_CONCURRENCY', '2.5', 'must be an integer from 2 to 64, got "2.5"'],

@@ -62,16 +62,24 @@ type SandboxConfig = Pick<
 >;
 
 /**
+ * When the zygote dies, all its runs fail within this time. A failed run counts as under way for this time, so that each
+ * of these runs sees the others.
+ */
+const FAILURE_SPREAD_MS = 1000;
+
+/**
  * Starts R and runs a probe script that checks whether runs are isolated as configured (R-H7).
- * @throws {SandboxUnavailableError} when the sandbox needs R_ROOT, but R_ROOT is missing or has no readable R runtime;
- *   when SANDBOX=none is set without SANDBOX_ALLOW_NONE=true; when R does not start; or when the isolation is weaker
- *   than configured.
+ * @throws {SandboxUnavailableError}
+ * - when the sandbox needs R_ROOT, but R_ROOT is missing or has no readable R runtime
+ * - when the OCI image cannot be imported
+ * - when SANDBOX=none is set without SANDBOX_ALLOW_NONE=true, or cannot change to the root directory R_ROOT
+ * - when R does not start, the probe script fails, or the isolation is weaker than configured
  */
 export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Pause in milliseconds before each start of a standby zygote. Default: 0. */
+  /** Pause in milliseconds before the start of each standby zygote except the first. Default: 0. */
   readonly standbyDelayMs?: number | undefined;
   /** Pause in milliseconds before the first standby is started. Default: `standbyDelayMs`. */
   readonly firstStandbyDelayMs?: number | undefined;
@@ -87,7 +95,14 @@ export async function openSandboxPool(options: {
     const parts = { zygote, limits, decoder, isAlone: () => underWay.size === 1 };
     const begun = { ...job };
     underWay.add(begun);
-    return runOnce(parts, begun, signal).finally(() => underWay.delete(begun));
+    const leave = () => underWay.delete(begun);
+    const outcome = await runOnce(parts, begun, signal).catch((error: unknown) => {
+      leave();
+      throw error;
+    });
+    if (outcome.kind === 'fault') setTimeout(leave, FAILURE_SPREAD_MS).unref();
+    else leave();
+    return outcome;
   };
   try {
     await proveIsolation(run, launcher.mode);
@@ -170,8 +185,8 @@ async function runOnce({ zygote, limits, decoder, isAlone }: RunParts, job: Sand
 }
 
 /**
- * @returns the limits minus the time that earlier scripts of the run took. The zygote never
- * gets a limit of 0: at least a millisecond of wall time and a second of CPU time are left.
+ * @returns the limits minus the time that earlier scripts of the run took. At least a millisecond of wall time and a
+ * second of CPU time are left.
  */
 function remainingLimits(limits: RunLimits, { spent = { wallMs: 0, cpuMs: 0 } }: SandboxJob): RunLimits {
   return {
@@ -181,7 +196,10 @@ function remainingLimits(limits: RunLimits, { spent = { wallMs: 0, cpuMs: 0 } }:
   };
 }
 
-/** Retries a refused connection for up to 30 s. Connections are refused while another zygote replaces a dead zygote. */
+/**
+ * Retries a refused connection for up to 30 s. A dead zygote refuses connections until its death is noticed. From then
+ * on, `socketPath` waits for the next zygote.
+ */
 async function connectAndRun(
   zygote: Zygote,
   parts: readonly Buffer[],

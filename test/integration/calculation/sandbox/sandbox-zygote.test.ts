@@ -162,6 +162,23 @@ test('sandbox: the loss of a supervisor counts as a fault of the run when one ru
   }
 });
 
+test('sandbox: when the zygote dies during two runs, both count as a fault of the sandbox (R-H7)', async () => {
+  const others = rProcesses(process.pid);
+  const pool = await openTestPool();
+  const sleep = jobOf('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))');
+  try {
+    const zygote = rProcesses(process.pid).find((pid) => !others.includes(pid)) ?? 0;
+    await untilIdle(zygote);
+    const both = [pool.run(sleep), pool.run(sleep)];
+    await eventually('two runs under way', async () => childrenOf(zygote).filter(isServing).length === 2);
+    process.kill(zygote, 'SIGKILL');
+    const fault = { kind: 'fault', cause: 'sandbox' };
+    expect(await Promise.all(both)).toMatchObject([fault, fault]);
+  } finally {
+    await pool.close();
+  }
+});
+
 test('zygote: when a zygote cannot start, opening it throws an error with the reason (R-H7)', async () => {
   const launcher = createBwrapLauncher('/usr');
   await expect(Zygote.open(launcher, metrics, log)).rejects.toThrow(
@@ -236,12 +253,12 @@ const untilIdle = (zygote: number) =>
     return spares.length === 2 && spares.every((spare) => childrenOf(spare).length === 1) && spares;
   });
 
-/**
- * Kills a supervisor that serves a run: a supervisor whose runner is under seccomp.
- */
+/** @returns true when the supervisor serves a run: its runner is under seccomp. */
+const isServing = (supervisor: number) =>
+  childrenOf(supervisor).some((runner) => readProcess(runner, 'status').includes('Seccomp:\t2'));
+
+/** Waits until a supervisor serves a run, and kills this supervisor. */
 async function killServing(zygote: number): Promise<void> {
-  const isServing = (supervisor: number) =>
-    childrenOf(supervisor).some((runner) => readProcess(runner, 'status').includes('Seccomp:\t2'));
   const pid = await eventually('a run under way', async () => childrenOf(zygote).find(isServing));
   process.kill(pid, 'SIGKILL');
 }

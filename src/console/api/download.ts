@@ -5,21 +5,24 @@
 import { settings } from '../session/settings.ts';
 import { ApiError, fetchWithToken } from './client.ts';
 
-/** Query parameters of a call, named as in the API description. A parameter whose value is undefined is not sent. */
-export type PointQuery = Readonly<Record<string, string | number | boolean | undefined>>;
+/**
+ * Query parameters of a call, named as in the API description. A list is sent as a repeated parameter. A parameter whose
+ * value is undefined is not sent.
+ */
+export type PointQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** @returns the URL of the API, followed by `path` and the parameters of `query`. */
 export function pointAddress(path: string, query: PointQuery): string {
   const address = new URL(settings.api + path);
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) address.searchParams.set(name, String(value));
+    for (const each of [value ?? []].flat()) address.searchParams.append(name, String(each));
   }
   return address.href;
 }
 
 /**
  * Sends a GET request. @param path path relative to the API's URL.
- * @throws {ApiError} when the API refuses the call or cannot be reached.
+ * @throws {ApiError} when the API refuses the call or cannot be reached; an AbortError when `signal` aborts.
  */
 export async function fetchPoints(path: string, query: PointQuery, signal?: AbortSignal): Promise<Response> {
   const request = new Request(pointAddress(path, query), signal ? { signal } : {});

@@ -49,7 +49,7 @@ export function useValidation({ sourceId, id }: Place, declaration: Declaration,
 
 /**
  * Runs a declaration without storing the result.
- * @throws {ApiError} when the API refuses the call or cannot be reached.
+ * @throws {ApiError} when the API refuses the call or cannot be reached; an AbortError when `signal` aborts.
  */
 export function evaluate(
   { sourceId, id }: Place,
@@ -109,12 +109,19 @@ export async function saveDeclaration(
   );
 }
 
-/** @returns a query for the saved declarations of a variable, newest first: at most 100, the default of the API. */
+/** Number of saves that `useHistory` reads. `History` shows one fewer, because each is compared with the save before. */
+export const HISTORY_LENGTH = 101;
+
+/** @returns a query for the newest saved declarations of a variable, the latest first: at most HISTORY_LENGTH. */
 export function useHistory({ sourceId, id }: Place) {
   return useQuery({
     queryKey: ['declarations', id],
     queryFn: () =>
-      bodyOf(api.GET('/sources/{sourceId}/variables/{id}/calculated/history', { params: { path: { sourceId, id } } })),
+      bodyOf(
+        api.GET('/sources/{sourceId}/variables/{id}/calculated/history', {
+          params: { path: { sourceId, id }, query: { itemsPerPage: HISTORY_LENGTH } },
+        }),
+      ),
   });
 }
 
@@ -186,7 +193,7 @@ export function useRuns(id: number, { state, trigger, from, to }: RunFilter) {
   });
 }
 
-/** @returns a query for one run. The answer contains the declaration that was run. */
+/** @returns a query for one run, with the declaration that was run. The declaration can be null. */
 export function runQuery(id: number) {
   return queryOptions({
     queryKey: ['run', id],

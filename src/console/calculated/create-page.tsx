@@ -1,4 +1,4 @@
-/** Page that creates a calculated variable, optionally with one input, and then shows the script of the variable. */
+/** Page that creates a calculated variable, optionally with one input, and then opens the variable's script page. */
 import { Button, Group, Select, Switch, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -35,8 +35,8 @@ interface Wanted {
 const EMPTY: Wanted = { name: '', granularity: '1', timeBase: 'Hour', unitId: null, isVersioned: true };
 
 /**
- * Renders the route. The URL parameter `input` is the id of the new calculation's first input. Each value of `input`
- * has a draft of its own.
+ * Renders the route. The URL parameter `input` is the id of the preselected first input. Each value of `input` has a
+ * draft of its own.
  */
 export function CreatePage() {
   const { input } = route.useSearch();
@@ -146,7 +146,7 @@ function createVariable(wanted: Wanted, sourceId: number, inputName: string) {
     isVersioned,
     calculated: { friendlyName: name.trim(), calculatedVariableFormulas: [formula] },
   };
-  // The cast is needed because the lists of the generated type are not readonly.
+  // The cast is needed: in the generated type, lists are not readonly, and enumerations are not plain strings.
   return bodyOf(
     api.POST('/variables/source/{sourceId}', { params: { path: { sourceId } }, body: body as unknown as NewVariable }),
   );

@@ -66,7 +66,7 @@ export function starterScript(alias: string): string {
 /**
  * @returns the declaration in a complete form. An absent list of inputs, forms or constants becomes an empty list. If
  *   there is no formula, an empty formula is added.
- * @param given the declaration that the API returned; null when the variable is not calculated.
+ * @param given the declaration that the API returned; null or undefined when there is none.
  */
 export function toDeclaration(given: unknown): Declaration {
   const { calculatedVariableFormulas = [], ...rest } = (given ?? {}) as Partial<Declaration>;

@@ -87,7 +87,9 @@ function chooseEncoding(accepted: string): Encoding {
 async function fillPage(page: ConsoleFile, { api, push, issuer, clientId }: ConsoleOptions): Promise<string> {
   const text = new TextDecoder().decode(await page.read('identity'));
   if (!text.includes(SETTINGS_PLACE))
-    throw new Error(`${PAGE} of the console must contain ${SETTINGS_PLACE}; build the console again`);
+    throw new Error(
+      `${PAGE} of the console must contain ${SETTINGS_PLACE}; build the console again, then restart the service`,
+    );
   const settings = JSON.stringify({ api, push, issuer, clientId });
   return text.replace(SETTINGS_PLACE, () => SETTINGS_PLACE.replace('""', `"${escapeAttribute(settings)}"`));
 }
@@ -101,13 +103,14 @@ function escapeAttribute(text: string): string {
  * styles and `eval` are refused. Requests go only to the origins of the console, the API, the push API and the issuer.
  * Scripts can set the style of elements through the CSSOM, which the policy does not govern; `style` attributes in
  * markup are refused. Images may also come from `blob:` URLs, because the console shows the plots of scripts through
- * such URLs.
+ * such URLs. Workers come only from `blob:` URLs: the library that unpacks workbooks (fflate) starts its workers so.
  */
 function securityHeaders({ api, push, issuer }: ConsoleOptions): Readonly<Record<string, string>> {
   const origins = [api, push, issuer].map((address) => new URL(address).origin);
   const policy = [
     `default-src 'none'`,
     `script-src 'self'`,
+    'worker-src blob:',
     `style-src 'self'`,
     `img-src 'self' blob:`,
     `font-src 'self'`,

@@ -2,6 +2,7 @@
  * The view "Import data" as people use it: files and their rejected rows, imports of structure, rejected pushes,
  * mappers.
  */
+import { Workbook } from 'exceljs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { xlsxTemplate } from '../../../src/files/template.ts';
 import { type ConsoleStack, type ConsoleWindow, openConsoleStack } from '../../support/console/console-stack.ts';
@@ -59,6 +60,20 @@ test('console data: before a file is sent, the page shows which sheet and which 
   expect(stored.map(({ rawValue }) => rawValue).sort()).toEqual([1, 2.5]);
   await page.getByRole('link', { name: 'All files' }).click();
   await page.getByRole('link', { name: 'points-corrected.csv' }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('console data: the page shows the columns of a workbook whose sheet has more than 512 KiB, which a worker unpacks (R-E2)', async () => {
+  const workbook = new Workbook();
+  const sheet = workbook.addWorksheet('Large');
+  sheet.addRow(['variable_id', 'date', 'value', 'remark']);
+  for (let row = 0; row < 8000; row += 1) sheet.addRow([variableId, '2026-03-01T00:00:00Z', row, `remark ${row}`]);
+  const buffer = Buffer.from(await workbook.xlsx.writeBuffer());
+  const { page, complaints, close } = await stack.open(MANAGER, '/console/data');
+  await page.getByText('Drop a file here').waitFor();
+  await page.locator('input[type=file]').setInputFiles({ name: 'large.xlsx', mimeType: '', buffer });
+  await page.getByText('remark: ignored').waitFor();
   expect(complaints).toEqual([]);
   await close();
 });

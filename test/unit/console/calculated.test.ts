@@ -5,12 +5,18 @@
 import { CompletionContext } from '@codemirror/autocomplete';
 import { EditorState } from '@codemirror/state';
 import { describe, expect, test } from 'vitest';
+import { findPartialPeriods } from '../../../src/calculation/authoring/find-partial-periods.ts';
+import { DECLARATION_SCHEMA } from '../../../src/calculation/declaration/declaration.ts';
 import { freeAlias, isSame, parseScalar, toDeclaration, toTexts } from '../../../src/console/calculated/declaration.ts';
 import { placeWave } from '../../../src/console/calculated/runs/wave-rules.ts';
 import { completeScript } from '../../../src/console/calculated/script/completions.ts';
+import { queryOf } from '../../../src/console/calculated/script/preview/input-query.ts';
 import { linesOf, othersOf } from '../../../src/console/calculated/script/problem-lines.ts';
 
 const FIRST = '$.calculated.calculatedVariableFormulas[0]';
+const [FORMULA] = DECLARATION_SCHEMA.parse({
+  calculatedVariableFormulas: [{ formula: '1', variables: [{ alias: 'main', variableId: 1 }] }],
+}).calculatedVariableFormulas;
 
 describe('console wave: the chart of the runs that one change triggered (R-H8)', () => {
   const node = (variableId: number) => ({
@@ -60,23 +66,45 @@ describe('console script: problems by line (R-H9)', () => {
       { path: `${FIRST}.formula`, message: 'unexpected symbol', line: 2 },
       { path: `${FIRST}.variables[0].alias`, message: 'must be an R name' },
     ],
-    warnings: [{ path: FIRST, message: 'inputVariables$gas is not declared; this formula declares main' }],
+    warnings: [
+      { path: FIRST, message: 'inputVariables$gas is not declared; this formula declares main' },
+      ...(FORMULA ? findPartialPeriods(FORMULA, [], [{ period: 'Day', line: 2 }], FIRST) : []),
+    ],
   };
 
-  test('an error is marked on its line, and an undeclared name on every line that contains it', () => {
+  test('an error and a warning about a line are marked on that line, and an undeclared name on every line that contains it', () => {
     const script = 'a <- inputVariables$gas\nb c\ninputVariables$gas';
     expect(linesOf(validation, 0, script)).toMatchObject([
       { line: 2, severity: 'error' },
       { line: 1, severity: 'warning' },
       { line: 3, severity: 'warning' },
+      { line: 2, severity: 'warning', message: expect.stringContaining('groups by day') },
     ]);
     expect(linesOf(validation, 1, script)).toEqual([]);
   });
 
   test('a separate list shows warnings, problems without a line, and problems of formulas that are not displayed', () => {
     const pathsOf = (formula: number) => othersOf(validation, formula).map(({ path }) => path);
-    expect(pathsOf(0)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]']);
-    expect(pathsOf(1)).toEqual(['formulas[0].formula', 'formulas[0].variables[0].alias', 'formulas[0]']);
+    expect(pathsOf(0)).toEqual(['formulas[0].variables[0].alias', 'formulas[0]', 'formulas[0].variables[0].alignTo']);
+    expect(pathsOf(1)).toEqual(['formulas[0].formula', ...pathsOf(0)]);
+  });
+});
+
+describe('console script: chart of the inputs', () => {
+  const read = { formula: 0, alias: 'a', variableId: 1, points: 0, lastVersionTimestamp: null };
+  const [from, to] = ['2026-03-01T10:00:00Z', '2026-03-01T20:00:00Z'];
+
+  test('an input that has only one end is read from that end, with a margin of ten steps (R-G2)', () => {
+    expect(queryOf({ ...read, from, to: null }, 900)).toMatchObject({
+      variableIds: 1,
+      from: '2026-03-01T07:30:00.000Z',
+    });
+    expect(queryOf({ ...read, from: null, to }, 900)).toMatchObject({ to: '2026-03-01T22:30:00.000Z' });
+  });
+
+  test('the chart selects the versions that the run selected: as-of date, horizon and tags (R-G2)', () => {
+    const chosen = { asOf: to, horizon: 'PT24H', tags: ['a:1', 'b:2'] };
+    expect(queryOf({ ...read, from, to, ...chosen }, 900)).toMatchObject(chosen);
   });
 });
 

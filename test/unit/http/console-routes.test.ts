@@ -75,6 +75,7 @@ describe('console: the page', () => {
       expect.arrayContaining([
         `default-src 'none'`,
         `script-src 'self'`,
+        'worker-src blob:',
         `style-src 'self'`,
         `connect-src 'self' https://api.example https://push.example https://id.example`,
         `frame-ancestors 'none'`,

@@ -10,7 +10,7 @@ interface UnitPickerProps {
   readonly onChange: (unitId: number | null) => void;
 }
 
-/** A search box for the units of the account. The user searches for a unit by name or symbol. */
+/** A search box for the units that the account may use. The user searches for a unit by name or symbol. */
 export function UnitPicker({ value, onChange, ...shown }: UnitPickerProps) {
   const units = useQuery({ queryKey: ['units'], queryFn: () => bodyOf(api.GET('/units')), staleTime: 300_000 });
   return (

@@ -15,7 +15,7 @@ import { isSame, toDeclaration, toTexts } from '../declaration.ts';
 import { Heading } from '../heading.tsx';
 import { Differences } from '../script/differences.tsx';
 import { Editor } from '../script/editor.tsx';
-import { Notes } from '../script/preview.tsx';
+import { Notes } from '../script/preview/preview.tsx';
 import classes from './runs.module.css';
 import { secondsText } from './runs-page.tsx';
 import { WavePicture } from './wave-picture.tsx';
@@ -109,7 +109,7 @@ function Why({ run: { trigger, causes } }: { readonly run: Run }) {
   );
 }
 
-/** The inputs, each with a link to its points as of the time when the run read them. */
+/** The inputs, each with a link to its points as of the instant whose state the run read. */
 function Reads({ run: { inputs }, timeZone }: { readonly run: Run; readonly timeZone: string }) {
   const { t } = useTranslation('calculated');
   if (inputs.length === 0) return null;

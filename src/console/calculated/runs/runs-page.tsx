@@ -1,4 +1,4 @@
-/** The page of a calculated variable's runs: users force and stop updates, see the schedules, and filter the runs. */
+/** The page of a calculated variable's runs, with the update bar, the schedules, and a filter of the runs. */
 import { Button, Select, Skeleton, TextInput } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';

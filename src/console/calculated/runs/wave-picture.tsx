@@ -18,7 +18,10 @@ const GAP_Y = 14;
 const MARGIN = 4;
 const PADDING = 12;
 
-/** Draws the wave of a run as a graph of variables. A wave is all runs that one change triggered. */
+/**
+ * Draws the wave of a run as a graph of variables. A wave is all runs that one change, schedule or forced update
+ * triggered. The graph shows only variables that triggers link to the variable of this run.
+ */
 export function WavePicture({ runId }: { readonly runId: number }) {
   const { t } = useTranslation('calculated');
   const wave = useWave(runId);

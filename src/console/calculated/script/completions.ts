@@ -1,4 +1,7 @@
-/** Completions of the script editor: declared aliases, the globals and their members, and the toolbox (R-H2, R-H4). */
+/**
+ * Completions of the script editor: declared aliases, the globals and their members, the toolbox, and the words of the
+ * script (R-H2, R-H4).
+ */
 import { type CompletionContext, type CompletionResult, completeAnyWord } from '@codemirror/autocomplete';
 
 /** Names that a script can use because the declaration defines them. */

@@ -13,7 +13,7 @@ export interface DraftState {
   readonly declaration: Declaration;
   readonly note: string;
   readonly isChanged: boolean;
-  /** Whether a declaration that differs from the draft was saved after the draft began. */
+  /** Whether the saved declaration differs from the draft and from the draft's `base`. */
   readonly isOutdated: boolean;
   change(declaration: Declaration): void;
   setNote(note: string): void;

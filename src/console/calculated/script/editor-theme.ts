@@ -1,6 +1,6 @@
 /**
- * Appearance of the editor. The colours are CSS variables of the console. The shadow root inherits these variables, so
- * the editor has the right colours in the light and in the dark scheme.
+ * Appearance of the editor. Most colours are CSS variables of the console. The shadow root inherits these variables, so
+ * the colours follow the light or the dark scheme.
  */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
@@ -52,7 +52,8 @@ const theme = EditorView.theme({
   '.cm-lint-marker-warning': { background: 'var(--warn)' },
   '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info': {
     backgroundImage: 'none !important',
-    // Uses a border, because an underline would stay when the user types over the underlined text.
+    // Uses a border, not a text decoration. When the user types over decorated text, the browser writes an inline
+    // style, which the Content-Security-Policy refuses.
     borderBottom: '2px dotted var(--bad)',
   },
   '.cm-lintRange-warning': { borderBottomColor: 'var(--warn)' },

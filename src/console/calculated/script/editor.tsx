@@ -22,7 +22,7 @@ interface EditorProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** Names that the editor completes; without them it completes nothing. */
+  /** Aliases that the editor completes. When `symbols` is absent, the editor completes nothing. */
   readonly symbols?: Symbols;
   readonly problems: readonly LineProblem[];
   readonly isReadOnly?: boolean;
@@ -144,7 +144,8 @@ function showProblems(editor: EditorView, problems: readonly LineProblem[]): voi
 }
 
 function toDiagnostic({ state }: EditorView, { line, message, severity }: LineProblem): Diagnostic[] {
-  // When a script ends too early, R reports the line after the last line; the problem is then shown on the last line.
+  // A problem can name the line after the last line, for example when the script ends with an operator. The problem is
+  // then shown on the last line.
   const { from, to } = state.doc.line(Math.min(Math.max(line, 1), state.doc.lines));
   return [{ from, to, message, severity }];
 }

@@ -1,13 +1,13 @@
 /**
- * The last saves of a declaration (R-H12). Each save shows who made it, when and why, and what it changed. An older
- * save also has a button that puts its declaration into the editor.
+ * The last saves of a declaration (R-H12). Each save shows who made it, when and why, and what it changed. A user who
+ * may edit can put the declaration of an older save into the editor.
  */
 import { Button, Skeleton } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Ago } from '../../parts/moment.tsx';
 import { Problem } from '../../parts/problem.tsx';
-import { type Place, type Save, useHistory } from '../calculated-queries.ts';
+import { HISTORY_LENGTH, type Place, type Save, useHistory } from '../calculated-queries.ts';
 import { type Declaration, toDeclaration } from '../declaration.ts';
 import { Differences } from './differences.tsx';
 import classes from './script.module.css';
@@ -29,7 +29,7 @@ export function History({ place, isReadOnly, onRestore }: HistoryProps) {
   if (history.data.length === 0) return <p className={classes.soft}>{t('history.empty')}</p>;
   return (
     <ol className={classes.saves}>
-      {history.data.map((save, index) => {
+      {history.data.slice(0, HISTORY_LENGTH - 1).map((save, index) => {
         const older = history.data[index + 1];
         const isShown = shown === save.id;
         return (

@@ -16,7 +16,7 @@ export interface LineProblem {
 
 const ROOT = '$.calculated.calculatedVariableFormulas';
 const UNDECLARED = /^(\S+) is not declared/;
-const LINE = /^line (\d+) /;
+const LINE = /\bon line (\d+) /;
 /** Matches the last words of a mapper's error message; they give the position of a character in the expression. */
 const POSITION = /\(at character (\d+) of the expression\)$/;
 
@@ -68,8 +68,8 @@ function findLines(message: string, script: string): readonly number[] {
 }
 
 /**
- * Assigns the error to the line that contains the character position named in `message`, or to the first line when
- * `message` names no position.
+ * Assigns the error to the last line that has text up to the character position named in `message`. When `message`
+ * names no position, assigns the error to the first line.
  */
 export function linesOfError(expression: string, message: string): readonly LineProblem[] {
   const [, end] = POSITION.exec(message) ?? [];

@@ -3,7 +3,7 @@
  */
 import Papa from 'papaparse';
 
-/** Maximum size of a workbook that is previewed, because a preview reads the whole workbook into memory. */
+/** Maximum size of a workbook whose rows are read here, because the whole workbook is read into memory. */
 export const MAX_WORKBOOK_BYTES = 20 << 20;
 const DELIMITERS = [',', ';', '\t'];
 
@@ -16,7 +16,7 @@ export interface ReadRows {
 }
 
 interface Wanted {
-  /** Row numbers of the rows to read. Undefined means the first `count` rows below the header. */
+  /** Row numbers of the rows to read. Undefined means the first `count` rows below the header that are not blank. */
   readonly rows?: ReadonlySet<number>;
   readonly count: number;
 }
@@ -28,8 +28,7 @@ interface Wanted {
 export async function readRows(file: Blob, name: string, wanted: Wanted): Promise<ReadRows | undefined> {
   if (!/\.xlsx$/i.test(name)) return readCsv(file, wanted);
   if (file.size > MAX_WORKBOOK_BYTES) return undefined;
-  // The entry point `universal` starts no workers: a worker would load from a blob URL, which the CSP of the console
-  // refuses.
+  // Parts of a workbook above 512 KiB are unpacked by workers from blob URLs; the CSP of the console allows them.
   const { default: readWorkbook } = await import('read-excel-file/universal');
   const sheets = await readWorkbook(file);
   const take = collect(wanted);

@@ -6,16 +6,16 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useMemo, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { currentLocale } from '../../texts/language.ts';
-import type { Points } from '../../variable/chart-rules.ts';
-import { dateLabels, formatSeconds, showLast, widthOf } from '../../variable/plot/plot-options.ts';
-import classes from './script.module.css';
+import { currentLocale } from '../../../texts/language.ts';
+import type { Points } from '../../../variable/chart-rules.ts';
+import { dateLabels, formatSeconds, showLast, widthOf } from '../../../variable/plot/plot-options.ts';
+import classes from '../script.module.css';
 
 export interface ChartLine {
   readonly label: string;
   readonly unit: string;
   readonly points: Points;
-  /** Whether the line is the result. The result is drawn thicker than the other lines and in front of them. */
+  /** Whether the line is the result. The result is drawn thicker than the other lines. */
   readonly isMain?: boolean;
 }
 

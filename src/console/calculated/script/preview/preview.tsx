@@ -1,9 +1,9 @@
 /** Shows the result of a preview. A preview runs the scripts but stores nothing. */
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Evaluation } from '../calculated-queries.ts';
+import type { Evaluation } from '../../calculated-queries.ts';
+import classes from '../script.module.css';
 import { InputChart } from './input-chart.tsx';
-import classes from './script.module.css';
 
 interface PreviewProps {
   readonly evaluation: Evaluation;

@@ -1,26 +1,23 @@
-/** A chart of the inputs and the result of a script. Shaded spans show the windows that a run reads. */
+/**
+ * A chart of the inputs and the result of a script. Shaded spans show the windows that a run reads. A window without a
+ * start or an end has no span.
+ */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { api, bodyOf } from '../../api/client.ts';
-import type { PointQuery } from '../../api/download.ts';
-import { formatMoment } from '../../parts/moment.tsx';
-import { type Points, planResolution, stepOf } from '../../variable/chart-rules.ts';
-import { loadPoints } from '../../variable/points.ts';
-import { type Evaluation, useVariables } from '../calculated-queries.ts';
-import classes from './script.module.css';
+import { api, bodyOf } from '../../../api/client.ts';
+import { formatMoment } from '../../../parts/moment.tsx';
+import { type Points, stepOf } from '../../../variable/chart-rules.ts';
+import { loadPoints } from '../../../variable/points.ts';
+import { type Evaluation, useVariables } from '../../calculated-queries.ts';
+import classes from '../script.module.css';
+import { queryOf } from './input-query.ts';
 import { type ChartLine, colorOf, type Span, SpanChart } from './span-chart.tsx';
 
 type Read = Evaluation['inputs'][number];
 
 /** Maximum inputs drawn and listed. */
 const MAX_DRAWN = 6;
-/**
- * Margin on either side of a window, as a fraction of the window's length. The margin is at least ten steps of the
- * input's variable (`stepOf`).
- */
-const MARGIN = 0.5;
-
 interface InputChartProps {
   readonly evaluation: Evaluation;
   readonly timeZone: string;
@@ -102,26 +99,6 @@ function distinct(inputs: readonly Read[]): readonly Read[] {
 function toSpan({ from, to }: Read, line: number): Span[] {
   if (from === null || to === null) return [];
   return [{ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000, line }];
-}
-
-/**
- * @returns the query for the points in the window of an input, with a margin on each side. If the input selects several
- *   VersionTags, the query selects only the first VersionTag.
- */
-function queryOf({ variableId, from, to, version, asOf }: Read, stepSec: number): PointQuery {
-  const [begin, end] = [from === null ? Number.NaN : Date.parse(from), to === null ? Number.NaN : Date.parse(to)];
-  const margin = Math.max((end - begin) * MARGIN, stepSec * 10_000);
-  const range = { from: (begin - margin) / 1000, to: (end + margin) / 1000 };
-  const resolution = Number.isNaN(margin) ? 'Raw' : planResolution(range, stepSec);
-  const label = typeof version === 'string' ? version : version?.[0];
-  return {
-    variableIds: variableId,
-    ...(!Number.isNaN(begin) && { from: new Date(begin - margin).toISOString() }),
-    ...(!Number.isNaN(end) && { to: new Date(end + margin).toISOString() }),
-    ...(label !== undefined && { version: label }),
-    ...(asOf !== undefined && { asOf }),
-    ...(resolution !== 'Raw' && { granularity: resolution, aggregation: 'AVG' }),
-  };
 }
 
 function toPoints({ series }: Evaluation): Points {

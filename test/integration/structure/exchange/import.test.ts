@@ -168,6 +168,7 @@ describe('structure import: a document with problems', () => {
     ...{ siteName: 'A', sourceName: 'S', mappingConfig },
     ...(input && { calculated: calculated(input) }),
   });
+  const OF_SITE = [{ formula: '1', entities: [{ alias: 'f', entityType: 'Source', siteName: 'A', form: 'F' }] }];
   const AMBIGUOUS =
     /names a site by the name "A", which 2 sites have; set siteOccurrence to 1 for the lowest id, 2 for the next/;
 
@@ -247,19 +248,7 @@ describe('structure import: a document with problems', () => {
     ],
     [
       'a form of a source, named only by the site of the source',
-      {
-        ...HOME,
-        variables: [
-          {
-            ...inS('v'),
-            calculated: {
-              calculatedVariableFormulas: [
-                { formula: '1', entities: [{ alias: 'f', entityType: 'Source', siteName: 'A', form: 'F' }] },
-              ],
-            },
-          },
-        ],
-      },
+      { ...HOME, variables: [{ ...inS('v'), calculated: { calculatedVariableFormulas: OF_SITE } }] },
       /^\$\.variables\[0\]\.calculated the form "f" names a site but no source; name the source too/,
     ],
     [

@@ -199,8 +199,8 @@ as_numeric_values <- function(values) {
   as.double(unclass(values))
 }
 
-# @return the column as a character vector; NULL for NULL. A factor becomes its labels. In a list column (tidyr), an
-# empty cell becomes the empty text, and any other cell that is not a single text becomes JSON.
+# @return the column as a character vector; NULL for NULL. A factor becomes its labels. In a list column (tidyr), a
+# single text without a name is kept, an empty cell becomes the empty text, and any other cell becomes JSON.
 as_labels <- function(column) {
   if (is.null(column)) return(NULL)
   if (!is.list(column)) return(as.character(column))

@@ -1,11 +1,12 @@
 # Analyses a script without running it, and lists the installed packages (R-H9). The analysis finds:
 # - names that the script reads, with hints about names that R reads as NULL, such as undeclared names;
-# - misspelt names of columns;
+# - misspelt names of members, such as columns;
 # - civil periods, such as days, by which the script groups dates.
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 
-#' Finds the names that a script reads with `$` or `[[` from `inputVariables`, `inputForms` and `inputConstants`.
+#' Finds the names that a script reads from `inputVariables`, `inputForms` and `inputConstants` with `$`, or with `[[`
+#' and a literal text.
 #' @param expression result of `parse_script`, or a part of it.
 #' @return character vector such as "inputVariables$a", with repetitions.
 #' @noRd
@@ -22,7 +23,7 @@ name_read <- function(call) {
   if (list %in% global_lists && (is.character(name) || (is_dollar && is.name(name)))) paste0(list, "$", as.character(name))
 }
 
-#' Returns hints about names that are NULL when the script reads them: undeclared aliases and misspelt columns. After a
+#' Returns hints about names that are NULL when the script reads them: undeclared aliases and misspelt members. After a
 #' failed run, also form values and constants that have no value.
 #' @param status status of the run, such as "ok".
 #' @return character vector of hints, or NULL.
@@ -71,8 +72,8 @@ misspelt_members <- c(
 )
 misspelt_pattern <- paste0("\\$\\s*`?(", paste(names(misspelt_members), collapse = "|"), ")\\b(?!\\s*(\\(|<-|=[^=]))")
 
-# Returns a hint for each misspelt member that the script reads. Skips a name that the script itself creates as a
-# member: reading that name is not a mistake.
+# Returns a hint for each misspelt member that the script reads. Skips a name that the script quotes or assigns, because
+# the script may have created a member with this name.
 find_misspelt_columns <- function(script, expressions) {
   used <- intersect(names(misspelt_members), all.names(expressions, unique = TRUE))
   unlist(lapply(used, function(name) {

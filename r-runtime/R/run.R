@@ -5,7 +5,7 @@
 #' @param script source of the script. @param globals named list that is copied into `envir`.
 #' @param limits list(max_points, max_text_bytes).
 #' @param envir environment of the script: the global environment, because scripts use `<<-` and get().
-#' @param report_line function called before each expression of the script, with the line of the expression.
+#' @param report_line function called before each top-level expression of the script, with the line of the expression.
 #' @return list for `result_parts`. It always has status, notes and errors. When the status is "ok", it also has series;
 #' otherwise it also has message, call and line.
 #' @noRd

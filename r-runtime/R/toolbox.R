@@ -9,8 +9,8 @@ toolbox_parts <- c("as_seconds", "regular_step", "step_start", "interpolate", "d
 #' Union of the dates of all inputs
 #'
 #' @param inputs list shaped like `inputVariables`.
-#' @return UNIX seconds (integers, or doubles when a date is before 1901-12-13 or after 2038-01-19), ascending, without
-#'   duplicates; empty when no input has points.
+#' @return UNIX seconds, ascending, without duplicates; empty when no input has points. They are integers, or doubles
+#'   when a date is before 1901-12-13T20:45:53Z or after 2038-01-19T03:14:07Z.
 #' @export
 GetInputAxis <- function(inputs = inputVariables) {
   dates <- unlist(lapply(inputs, function(input) input$TimeSeries$Dates), use.names = FALSE)
@@ -46,7 +46,7 @@ GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   step <- regular_step(target)
   start <- step_start(from, step$unit, step$zone)
   axis <- if (is.na(step$seconds)) {
-    # The sequence ends two days after `to`, because seq() could otherwise omit a date before `to`. The last line of the
+    # `last` is two days after `to`, so that the sequence surely contains every date up to `to`. The last line of the
     # function drops the later dates.
     last <- as.POSIXct(to + 86400 * 2, origin = "1970-01-01", tz = step$zone)
     # In seq(), a "DSTday" is a day in local time. A "day" is always 24 hours, even across a clock change.
@@ -89,9 +89,10 @@ step_start <- function(from, unit, zone) {
 #' Put inputs on one axis
 #'
 #' Instantaneous, averaged, minimum, maximum and cumulative quantities are interpolated linearly. An integrated quantity
-#' keeps its rate: each value belongs to the interval from its own date to the next date of the input and is distributed
-#' over the steps of the axis that overlap this interval, so totals over whole intervals are preserved. At dates of the
-#' axis outside the span of an input, the result is NA; nothing is extrapolated.
+#' keeps its rate: each value belongs to the interval from its own date to the next date with a value and is distributed
+#' over the steps of the axis that overlap this interval, so totals over whole intervals are preserved. The last
+#' interval is taken to be as long as the interval before it. Nothing is extrapolated: at dates of the axis outside the
+#' dates or intervals of an input, the result is NA. The result is also NA for a step that ends after the last interval.
 #'
 #' @param inputs list shaped like `inputVariables`.
 #' @param axis UNIX seconds, ascending.

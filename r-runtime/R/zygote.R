@@ -1,6 +1,6 @@
 # The zygote: a warm R process from which all runs are forked. It loads `warm_packages` and evaluates rehearsal scripts
-# on made-up data, so that a child need not load these packages or compile their functions. It then calls C code
-# (../src/zygote.c), which forks supervisors and runners before a client connects.
+# on made-up data, so that a child need not load these packages and the functions that scripts often use. It then calls
+# C code (../src/zygote.c), which forks supervisors and runners before a client connects.
 
 # The zygote loads these packages before the fork, so a run only attaches them. A script that uses another package loads
 # it itself, within the limits of its run.
@@ -58,7 +58,7 @@ prepare_session <- function() {
 #' @noRd
 toolbox <- function() c(mget(toolbox_names, envir = environment(toolbox)), quit = refuse_quit, q = refuse_quit)
 
-#' Makes base R warn about an unknown time zone instead of using UTC silently.
+#' Makes base R warn when it uses UTC in place of an unknown time zone.
 #' @noRd
 watch_zones <- function() {
   zones <- c(OlsonNames(), "UTC", "GMT")
@@ -130,8 +130,8 @@ gather_constants <- function() {
   invisible()
 }
 
-# Makes a plain run (base R, 96 points) in a child and learns which pages the run writes. Every waiting runner then
-# copies all these pages ahead of time (../src/pages.c). A plain run writes only pages that most other runs write too.
+# Makes a plain run (base R, 96 points) in a child and learns which pages the run writes. A waiting runner copies these
+# pages ahead of time, because most runs write them too (../src/pages.c).
 learn_pages <- function() {
   if (.C("tm_fork_trial", is_child = 0L, PACKAGE = "sandbox")$is_child != 1L) return(invisible())
   tryCatch(make_plain_run(), finally = .C("tm_end_trial", PACKAGE = "sandbox"))

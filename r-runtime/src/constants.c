@@ -1,8 +1,8 @@
 /*
  * Moves constants of compiled R code to a few neighbouring pages. R writes to the header of each constant that it
- * loads, so a run would otherwise copy many pages (../MEASUREMENTS.md). Runs are slower but still correct if this
- * version of R lacks a function that this file calls, or stores the reference count of an object at an offset other
- * than COUNT_OFFSET.
+ * loads, so a run would otherwise copy many pages (../MEASUREMENTS.md). Runs are slower but still correct in two cases:
+ * - this version of R lacks a function that this file calls and request.c does not
+ * - this version of R stores the reference count of an object at an offset other than COUNT_OFFSET
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -11,7 +11,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Functions of libR, and R_NilValue. They are weak symbols, so an R that lacks one of them still loads sandbox.so. */
+/*
+ * Functions of libR, and R_NilValue. An R that lacks a weak symbol still loads sandbox.so, unless request.c uses the
+ * symbol too.
+ */
 #define R_FUNCTION __attribute__((weak)) extern
 R_FUNCTION int TYPEOF(SEXP);
 R_FUNCTION int ALTREP(SEXP);

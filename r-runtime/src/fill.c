@@ -15,14 +15,20 @@
 
 struct range fresh;
 
-/* Functions of libR. They are declared weak, so that R loads sandbox.so even if its libR lacks one of them. */
+/*
+ * Functions of libR, declared weak. An R that lacks a weak function still loads sandbox.so, unless request.c uses the
+ * function too.
+ */
 #define R_FUNCTION __attribute__((weak)) extern
 R_FUNCTION SEXP Rf_allocVector(unsigned, ptrdiff_t);
 R_FUNCTION SEXP Rf_cons(SEXP, SEXP);
 R_FUNCTION SEXP CDR(SEXP);
 R_FUNCTION SEXP SETCDR(SEXP, SEXP);
 
-/* R allocates small objects in pages of this size, which it gets from malloc. */
+/*
+ * Size of the blocks with which fill_chunks fills free memory. R allocates small objects in larger pages (7,960 bytes),
+ * which it gets from malloc. So no such page fits into the memory that stays free.
+ */
 #define R_PAGE_BYTES 2000
 /* Maximum number of objects that fill_class allocates to fill the free memory of one size class. */
 #define MAX_OBJECTS 2000000
@@ -31,7 +37,7 @@ R_FUNCTION SEXP SETCDR(SEXP, SEXP);
  * Size, in bytes, of the largest block that drain_chunks allocates. A larger free chunk is filled with several blocks.
  */
 #define LARGEST_CHUNK 65536
-/* Total size, in bytes, of the huge pages that are reserved above the heap. */
+/* Total size, in bytes, of the huge pages that are reserved above the used part of the heap. */
 #define FRESH_BYTES (4 * HUGE_PAGE)
 
 /*
@@ -61,8 +67,8 @@ void reserve_fresh(void) {
 }
 
 /*
- * Allocates blocks of the size of R's pages until none fits below the top of the heap.
- * @return address above which no memory has been used yet.
+ * Allocates blocks of R_PAGE_BYTES until none fits below the free end of the heap.
+ * @return address at which this free end began before the call.
  */
 static uintptr_t fill_chunks(void) {
   const uintptr_t top = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
@@ -70,7 +76,10 @@ static uintptr_t fill_chunks(void) {
   return top;
 }
 
-/* Allocates objects until one lies at `top` or higher, where memory was never used. Allocates at most MAX_OBJECTS. */
+/*
+ * Allocates objects of one size class until one lies at `top` or higher, in the free end of the heap. Allocates at most
+ * MAX_OBJECTS of this class.
+ */
 static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
   for (int i = 0; i < MAX_OBJECTS; i++) {
     SEXP object = doubles > 0 ? Rf_allocVector(REALSXP, doubles) : Rf_cons(filler, CDR(filler));
@@ -80,8 +89,8 @@ static void fill_class(SEXP filler, ptrdiff_t doubles, uintptr_t top) {
 }
 
 /*
- * @param filler list of one element, to which the objects that fill R's pages are appended; the caller must keep it
- * alive.
+ * @param filler pairlist of one element, to which the objects that fill R's pages are added; the caller must keep
+ * `filler` alive.
  * @return `filler`, because a function called by .Call must return an R object.
  */
 SEXP tm_fill(SEXP filler) {

@@ -1,7 +1,7 @@
 /*
  * Freezes the zygote's objects before the zygote forks: sets their reference counts to the maximum, which R never
  * changes. With smaller counts, every run would write to these objects, and so copy their memory pages. If R lacks a
- * function used here, nothing is frozen, and runs are slower.
+ * function that this file uses and request.c does not, nothing is frozen, and runs are slower.
  * Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
@@ -13,7 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Functions of libR, declared weak: R loads sandbox.so even if its libR lacks one of these functions. */
+/*
+ * Functions of libR, declared weak. An R that lacks a weak function still loads sandbox.so, unless request.c uses the
+ * function too.
+ */
 #define R_FUNCTION __attribute__((weak)) extern
 R_FUNCTION int TYPEOF(SEXP);
 R_FUNCTION int ALTREP(SEXP);

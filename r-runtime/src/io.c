@@ -18,7 +18,7 @@ uint64_t monotonic_us(void) {
 
 /*
  * @param forever nonzero means that the deadline is ignored.
- * @return 0 when fd is ready for `events`; otherwise -1, with errno set.
+ * @return 0 when fd is ready for `events`, or has an error or a hang-up; otherwise -1, with errno set.
  */
 static int await_ready(int fd, short events, uint64_t deadline_us, int forever) {
   for (;;) {
@@ -39,7 +39,7 @@ static int is_retry(int error) {
 }
 
 /*
- * @param timeout_ms maximum wait for all bytes; a negative number means no time-out.
+ * @param timeout_ms maximum wait for all bytes; a negative number means no time-out. A blocking fd never times out.
  * @return 0 when all bytes were read; otherwise -1, with errno set (EPIPE when the input ended too early).
  */
 int read_full(int fd, void *buffer, size_t bytes, int timeout_ms) {
@@ -59,7 +59,7 @@ int read_full(int fd, void *buffer, size_t bytes, int timeout_ms) {
 }
 
 /*
- * @param timeout_ms maximum wait for all bytes; a negative number means no time-out.
+ * @param timeout_ms maximum wait for all bytes; a negative number means no time-out. A blocking fd never times out.
  * @return 0 when all bytes were written; otherwise -1, with errno set.
  */
 int write_full(int fd, const void *buffer, size_t bytes, int timeout_ms) {

@@ -81,7 +81,7 @@ static void keep_inside(void *with, uintptr_t from, uintptr_t to) {
   }
 }
 
-/* Called in the zygote when its mappings are final. Drops the learned ranges that only the trial child had mapped. */
+/* Called in the zygote before it serves runs. Drops the learned ranges that do not lie within one of its mappings. */
 void drop_foreign_pages(void) {
   size_t kept = 0;
   visit_mappings(keep_inside, &kept);

@@ -1,7 +1,7 @@
 /*
  * Decodes a request frame into R objects (../FRAMES.md). The decoder is written in C, because R code that read the
  * frame from an R connection took 0.3 ms per run. The decoder runs in the runner process, within the limits of that
- * process. A malformed frame raises an R error; the calculator sends no malformed frame.
+ * process. Most malformed frames raise an R error; the calculator sends no malformed frame.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -15,7 +15,7 @@
 #define BUFFER_BYTES 16384
 #define UTF8 1 /* R's encoding CE_UTF8 (Rinternals.h) */
 
-/* Declares the functions and values that libR offers to packages, so that no file needs R's headers. */
+/* Functions and values of libR that this file uses. They are declared here, so that this file needs no R headers. */
 extern SEXP Rf_allocVector(unsigned, ptrdiff_t), Rf_protect(SEXP), Rf_mkCharLenCE(const char *, int, int), Rf_mkChar(const char *);
 extern SEXP Rf_ScalarLogical(int);
 extern SEXP Rf_setAttrib(SEXP, SEXP, SEXP), Rf_mkString(const char *);
@@ -43,7 +43,10 @@ static size_t read_some(struct reader *r, void *bytes, size_t capacity) {
   return (size_t)n;
 }
 
-/* Large columns are read directly into their vector, without the buffer. */
+/*
+ * Copies the bytes in the buffer first. Then, while at least BUFFER_BYTES bytes are missing, reads them without the
+ * buffer.
+ */
 static void take(struct reader *r, void *bytes, size_t size) {
   for (char *at = bytes; size > 0;) {
     if (r->from == r->to && size >= BUFFER_BYTES) {

@@ -20,7 +20,7 @@
 #define MAX_RUNS 256
 #define SPARES 2
 
-/* How the sandbox contains a run: with namespaces, or only with rlimits and the system-call filter. */
+/* Whether a run has namespaces of its own. In both modes, rlimits and the system-call filter confine the run. */
 enum { MODE_NAMESPACES = 0, MODE_RLIMITS_ONLY = 1 };
 
 /* Kinds of chunk in the answer to a request (../FRAMES.md). */
@@ -39,7 +39,7 @@ enum {
   STAGE_SECCOMP
 };
 
-/* First 64 bytes of a request, little-endian, no padding. */
+/* The 64 bytes before the request frame on the connection, little-endian, no padding. */
 struct run_header {
   uint32_t magic;
   uint32_t version;
@@ -193,8 +193,8 @@ void touch_pages(void);
 
 /* spawn.c */
 /*
- * A runner calls reach_line with the line number of each expression, before the expression runs. The supervisor can
- * read the last line number even after the runner was killed.
+ * A runner calls reach_line with the line number of each top-level expression, before the expression runs. The
+ * supervisor can read the last line number even after the runner was killed.
  */
 void reach_line(int32_t line);
 /*

@@ -1,7 +1,7 @@
 /*
- * Build-time tool: writes the seccomp program of the runners to standard output. It allows the system calls that R and
- * ordinary command-line programs need. Other calls of this architecture fail with EPERM (clone3 with ENOSYS). A call of
- * another architecture kills its thread, which is libseccomp's default.
+ * Build-time tool: writes the seccomp filter of the runners to standard output. The filter allows the system calls that
+ * R and ordinary command-line programs need. Other calls of this architecture fail with EPERM (clone3 with ENOSYS). A
+ * call of another architecture kills its thread, which is libseccomp's default.
  * usage: seccomp_filter namespaces|rlimits-only > file
  */
 #define _GNU_SOURCE

@@ -1,8 +1,8 @@
 /*
- * Starts a supervisor and its runner, and prepares their namespaces, before a run needs them. So no client waits for
- * the fork of a large process. The zygote makes a child by vfork, and waits while this child uses the zygote's memory.
- * The child enters the namespaces, forks the runner, and becomes the supervisor by execve. So a run copies the memory
- * of R only once, at the fork of the runner, and a supervisor holds none of this memory.
+ * Starts a supervisor and its runner, and prepares their namespaces, before a run needs them. So a client does not
+ * normally wait for the fork of a large process. The zygote makes a child by vfork, and waits while this child uses the
+ * zygote's memory. With namespaces, the child enters a user namespace. The child then forks the runner, and becomes the
+ * supervisor by execve. So a run forks R only once, and a supervisor holds none of R's memory.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -78,7 +78,10 @@ static void restore_signals(void) {
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
 }
 
-/* Returns in two processes, like fork: `s->runner` is 0 in the runner, and the runner's pid in the supervisor. */
+/*
+ * After success, returns in two processes, like fork: `s->runner` is 0 in the runner, and the runner's pid in the
+ * supervisor. After a failure, returns in one process, with the stage that failed.
+ */
 static struct stage_error fork_runner(const struct zygote *z, struct supervision *s, struct channels *c) {
   struct stage_error e = {STAGE_NONE, 0};
   if (open_channels(c) < 0) return (struct stage_error){STAGE_PIPES, errno};
@@ -87,10 +90,7 @@ static struct stage_error fork_runner(const struct zygote *z, struct supervision
   return e;
 }
 
-/*
- * Keeps the capabilities to measure and kill the processes of a run. A script can make its processes unreadable even
- * for the user that owns them.
- */
+/* Keeps the capabilities to measure and kill the processes of a run. */
 static void keep_capabilities(void) {
   const int kept[] = {CAP_SYS_PTRACE, CAP_KILL};
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -137,10 +137,7 @@ static void start_run(const struct zygote *z, pid_t zygote, struct run_header *h
   struct channels c;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != zygote) _exit(1);
-  /*
-   * Gives the run a process group of its own, so that a signal to this group never reaches another run or the
-   * zygote.
-   */
+  /* Gives the supervisor a session of its own. The runner later creates another session (separate_runner). */
   setsid();
   restore_signals();
   s.refused = fork_runner(z, &s, &c);

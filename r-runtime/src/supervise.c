@@ -1,8 +1,8 @@
 /*
  * The supervisor of one run is a separate program, which spawn.c starts. It waits for a connection, moves bytes between
- * connection and runner, enforces the limits that rlimits cannot (wall time, total CPU time, total processes, total
- * memory, result size), and reports how the run ended. It trusts no byte that a script may have written. Only the
- * supervisor holds the connection, so only it can write the trailer.
+ * connection and runner, enforces limits (wall time, total CPU time, total processes, total memory, result size), and
+ * reports how the run ended. It trusts no byte that a script may have written. Only the supervisor holds the
+ * connection, so only it can write the trailer.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -25,7 +25,7 @@
 #define BUFFER_BYTES 65536
 #define SCAN_INTERVAL_US 100000u
 #define CLIENT_TIMEOUT_MS 30000
-/* A run that exceeds a time limit is interrupted, and is killed this many microseconds later. */
+/* Microseconds from the interrupt of a run at a time limit until the run is killed, if it has not ended. */
 #define INTERRUPT_GRACE_US 300000u
 
 struct run {
@@ -95,8 +95,8 @@ static void feed_runner(struct run *r) {
 }
 
 /*
- * Reads result bytes from the runner into a chunk for the connection. @return 1 when bytes were read, 0 at the end of
- * the stream, -1 when nothing can be read now.
+ * Reads result bytes from the runner into a chunk for the connection. Kills the run when the result is too large.
+ * @return 1 when bytes were read, 0 at the end of the stream or after an error, -1 when nothing can be read now.
  */
 static int read_result(struct run *r) {
   char *payload = r->out + sizeof(struct chunk_header);
@@ -199,8 +199,9 @@ static void relay(struct run *r) {
 }
 
 /*
- * The client gets the result of a run that exceeded no limit. After an interrupt at a limit, R may still send a result
- * that reports the interrupt. The client gets that result only if the runner has also reported the end of the run.
+ * Decides whether the client gets the rest of the result. The client gets it when the run exceeded no limit. After an
+ * interrupt at a limit, R may still send a result that reports the interrupt. The client gets the rest of that result
+ * only if the runner has also reported that it is done.
  */
 static int is_result_wanted(const struct run *r) {
   return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
@@ -265,7 +266,10 @@ static void reap(struct run *r, struct trailer *t) {
     t->limit = LIMIT_CPU;
 }
 
-/* Reads the resource usage of a runner that is done but has not exited; its exit would take 5 ms more. */
+/*
+ * Reads the resource usage of a runner that is done but has not exited, then kills the run. So the client does not wait
+ * for the exit of the runner.
+ */
 static void describe_done(struct run *r, struct trailer *t) {
   struct timespec cpu = {0};
   clockid_t clock;
@@ -295,8 +299,8 @@ static void set_nonblocking(int fd) {
 }
 
 /*
- * Takes over the descriptors from spawn.c. The runner records in shared memory which line of the script it executes, so
- * the line is known even after a kill.
+ * Takes over the descriptors from spawn.c. The runner records the line of each top-level expression in shared memory,
+ * so the last line is known even after a kill.
  */
 static struct stage_error take_over(struct run *r) {
   r->runner = r->s.runner;
@@ -364,8 +368,8 @@ static void oversee(struct run *r) {
     send_end(r->connection, r->captured, r->captured_bytes, &end);
   }
   /*
-   * The zygote limits the number of runs by counting supervisors. So this supervisor exits only after the run's
-   * namespace has ended.
+   * The zygote limits the number of runs by counting supervisors. So this supervisor waits until the run's namespace
+   * has ended.
    */
   while (waitpid(r->runner, NULL, 0) < 0 && errno == EINTR) continue;
   _exit(0);

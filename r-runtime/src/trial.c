@@ -1,5 +1,5 @@
 /*
- * Makes a trial run in a child of the zygote. The child reports to the zygote:
+ * Forks a child of the zygote for a trial run. The child reports to the zygote:
  * - for constants.c: which constants the run loaded
  * - for pages.c: to which memory pages the run wrote
  */

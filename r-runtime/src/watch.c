@@ -1,7 +1,7 @@
 /*
  * Counts the processes of a run: the runner and its descendants. If the runner is pid 1 of its namespace, orphans are
- * included. Sums up the processor time and memory of these processes. Reads /proc, because rlimits apply to each
- * process separately and an unprivileged supervisor cannot create control groups.
+ * included. Sums up the processor time and memory of these processes. Reads /proc, because the rlimits on processor
+ * time and memory apply to each process separately, and an unprivileged supervisor cannot create control groups.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

@@ -56,7 +56,7 @@ static int read_filter(const char *path, struct zygote *z) {
   return is_read ? 0 : -1;
 }
 
-/* Measures the zygote's memory, which does not count against a script. Assumes generous sizes when /proc is missing. */
+/* Measures the zygote's memory, which does not count against a script. Assumes fixed sizes when /proc is missing. */
 static void measure_self(struct zygote *z) {
   unsigned long mapped = 1ul << 18, resident = 1ul << 15;
   FILE *f = fopen("/proc/self/statm", "re");
@@ -90,7 +90,7 @@ static void collapse_heap(void) {
 
 /*
  * - waiting: pids of the supervisors that wait for a connection; 0 in an unused element
- * - last_notice_us: time of the last notice from each of these supervisors
+ * - last_notice_us: time when each of these supervisors was forked, last sent a notice, or was killed
  * - serving: number of supervisors that serve a connection
  * - networks: network namespaces of runs
  */
@@ -124,7 +124,7 @@ static void reap_ended(struct spares *s) {
   int status;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
     int i = find_waiting(s, pid);
-    /* Exit status 0 means that all processes of the run that it supervised have ended, so the network can be reused. */
+    /* A supervisor exits with status 0 only after all processes of its run have ended, so the network can be reused. */
     leave_network(&s->networks, pid, WIFEXITED(status) && WEXITSTATUS(status) == 0);
     if (i < 0) s->serving--;
     else s->waiting[i] = 0;
@@ -132,7 +132,8 @@ static void reap_ended(struct spares *s) {
 }
 
 /*
- * Kills waiting supervisors that send no heartbeat. A supervisor that hangs could accept a connection and never answer.
+ * Kills waiting supervisors that send no heartbeat. Otherwise, a supervisor that hangs would keep its place and serve
+ * no run.
  */
 static void kill_silent_spares(struct spares *s) {
   uint64_t now = monotonic_us();
@@ -246,7 +247,7 @@ void tm_reach_line(int *line) {
 }
 
 /*
- * @param count number of bytes; a double, because R's integers end at 2^31.
+ * @param count number of bytes; a double, because R's integers are below 2^31.
  * @param ok (output) 1 if all bytes were written, otherwise 0.
  */
 void tm_write(int *fd, unsigned char *bytes, double *count, int *ok) {

@@ -5,7 +5,7 @@
 --
 -- - `name`: table of the chunk, quoted and with its schema
 -- - `columns_name`: table of the compressed data, quoted and with its schema; null when the chunk is not compressed
--- - `is_partial`: true when a compressed chunk also has uncompressed rows
+-- - `is_partial`: true when a compressed chunk is marked as also having uncompressed rows
 -- - `is_compressible`: true when the hypertable has an enabled columnstore
 -- - `from_micros` (inclusive), `to_micros` (exclusive): microseconds since 1970
 do $do$

@@ -39,7 +39,7 @@ $$;
 -- Drops an older function, which part_push_batch replaces.
 drop function if exists part_push_operations(int);
 
--- Splits each shared operation of a batch into one operation per push, so that a faulty push fails alone. The ids of
+-- Splits each shared operation of a batch into one operation per push, so that each push can end on its own. The ids of
 -- the new operations ascend in the order of the pushes.
 create or replace function part_push_batch(batch_id bigint) returns void language plpgsql as $$
 declare
@@ -82,8 +82,8 @@ create or replace function multirange_ids(variables int4multirange) returns json
   select coalesce(jsonb_agg(id), '[]') from unnest(variables) range, generate_series(lower(range), upper(range) - 1) id
 $$;
 
--- Returns true if one of the accounts has an enabled webhook with a filter for events of `type`. Otherwise, these
--- events omit the ids of the written variables (`concerns`) to save space.
+-- Returns true if one of the accounts has an enabled webhook for events of `type` that filters by site, source or
+-- variable. Otherwise, these events omit the ids of the written variables (`concerns`) to save space.
 create or replace function has_filtered_webhook(account_ids int[], type text) returns boolean language sql stable as $$
   select exists (
     select from webhook

@@ -1,7 +1,7 @@
 -- Takes an account's next batches that may be written now, and locks them until the end of the transaction (R-D6).
--- Leaves out a batch that another transaction has locked. A batch that is left out, for any reason, blocks every later
--- batch that shares a variable with it. So the batches of each variable are written in order, even when several
--- transactions write batches of one account.
+-- Ignores batches that are set aside. Leaves out a batch that another transaction has locked. A batch that is left out,
+-- for any reason, blocks every later batch that shares a variable with it. So the batches of each variable are written
+-- in order, even when several transactions write batches of one account.
 -- - `max_rows`: maximum total number of readings in the batches; a batch with more readings is taken alone
 -- - `small_rows`: a batch with at most this many readings is small. Small and large batches are never taken together,
 --   because the small ones would wait for the large ones.

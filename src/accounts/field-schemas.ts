@@ -49,7 +49,7 @@ export const languageSchema = z
   })
   .meta({ type: 'string', examples: ['en', 'fr'] });
 
-/** A role: either its name or `{id, name}`, where the id equals the name (§5). Letter case is ignored. */
+/** A role: its name, or `{id, name}` (§5). `id` is read only without a `name`. Letter case is ignored. */
 export const roleSchema = z.preprocess(
   (value) => {
     const role = typeof value === 'object' && value !== null ? roleName(value) : value;

@@ -61,8 +61,8 @@ export async function findOwner(database: Queryable): Promise<Owner> {
 /**
  * If `directory` is absent or empty, makes it the backup directory of the cluster `owner`. Otherwise checks that it
  * already is the backup directory of this cluster.
- * @throws {DomainError} conflict when the directory holds files but is not a backup directory, or when it holds backups
- * of another cluster, backups taken before this cluster was restored, or backups of a restored copy of this cluster.
+ * @throws {DomainError} conflict when `readOwner` throws it, or when the directory belongs to another cluster or to
+ * another timeline of this cluster.
  */
 export async function claimDirectory(directory: string, owner: Owner): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);

@@ -22,7 +22,7 @@ const SLOT_STATE = `
          case when wal_status <> 'lost' then pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::int8 end as "behindBytes"
   from pg_replication_slots where slot_name = $1`;
 
-/** @throws {DomainError} conflict when `directory` is not a backup directory. */
+/** @throws {DomainError} conflict when `readOwner` or `listBackups` throws it. */
 export async function describeBackups(database: Queryable, directory: string): Promise<DescribedBackups> {
   await readOwner(directory);
   const [backups, archivedUntilMs] = await Promise.all([listBackups(directory), findArchivedUntilMs(directory)]);

@@ -54,8 +54,11 @@ interface WalFile {
 
 /**
  * Prepares `target`, so that a PostgreSQL server started there recovers the cluster.
- * @throws {DomainError} conflict when `target` is in use or not empty, a backup or WAL is missing, `until` is not
- *   restorable, or a checksum is wrong.
+ * @throws {DomainError} conflict in these cases:
+ * - `readOwner` or `listBackups` throws it
+ * - `target` is in use or not empty
+ * - a backup or WAL is missing, or `until` is not restorable
+ * - pg_verifybackup is absent or fails, for example because a checksum is wrong
  */
 export async function restoreBackup(programs: PostgresPrograms, request: Restore): Promise<Restored> {
   const { directory, target, until } = request;

@@ -37,8 +37,8 @@ export interface BackupSource {
 
 export interface TakenBackup extends Backup {
   /**
-   * Whether the replication slot of the archive kept WAL when the backup began. If not, the backup can be restored to
-   * `restorableFrom`, but to no later instant.
+   * Whether the replication slot of the archive kept WAL when the backup began. If not, only the end of the backup,
+   * shortly before `restorableFrom`, is certain to be restorable.
    */
   readonly isArchived: boolean;
 }
@@ -59,9 +59,10 @@ const FACTS = `
  * @param keep number of backups to keep, including the new backup; undefined keeps all. Older backups are removed, with
  *   the WAL that no kept backup needs.
  * @throws {DomainError} conflict in these cases:
- * - `directory` has files but does not belong to this cluster
- * - the server does not allow replication
- * - pg_basebackup or pg_verifybackup fails
+ * - `claimDirectory` refuses `directory`
+ * - the role or the settings of the server do not allow replication
+ * - pg_basebackup or pg_verifybackup is absent or fails
+ * - `keep` is defined and the `backup.json` of a backup is damaged
  */
 export async function takeBackup(
   { database, programs }: BackupSource,
@@ -99,9 +100,9 @@ export async function takeBackup(
 /**
  * Archives WAL into `directory` until this process receives a stop signal; reconnects after a lost connection.
  * @throws {DomainError} conflict in these cases:
- * - `directory` has files but does not belong to this cluster
- * - the server does not allow replication
- * - pg_receivewal fails
+ * - `claimDirectory` refuses `directory`
+ * - the role or the settings of the server do not allow replication
+ * - pg_receivewal is absent, fails, or ends before a stop signal
  */
 export async function archiveWal({ database, programs }: BackupSource, directory: string): Promise<void> {
   const owner = await findOwner(database);

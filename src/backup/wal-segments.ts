@@ -29,7 +29,7 @@ export function segmentName(fileName: string): string | undefined {
 
 /**
  * @returns the name of the segment that contains a WAL position such as `0/2000028`.
- * @throws {Error} when `position` does not have the format of a WAL position.
+ * @throws {Error} when a part of `position` is missing or does not begin with a hexadecimal digit.
  */
 export function segmentOf(position: string, timeline: number, segmentBytes: number): string {
   const [upper = Number.NaN, lower = Number.NaN] = position.split('/').map((part) => Number.parseInt(part, 16));

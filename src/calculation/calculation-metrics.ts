@@ -51,7 +51,10 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
 /** Metrics of the zygote, the warm R process that forks a process for each run. */
 export interface ZygoteMetrics {
   readonly started: Count;
-  /** Zygotes that died or were killed while they served runs. Each of them is replaced by another zygote. */
+  /**
+   * Zygotes that died or were killed, except standbys and zygotes that `close` stopped. Another zygote replaces each
+   * counted zygote.
+   */
   readonly died: Count;
   /**
    * Zygotes and standbys that were killed because they sent no heartbeat. The metric `died` counts these zygotes too,

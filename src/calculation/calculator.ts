@@ -22,7 +22,7 @@ import type { Turn } from './turns/fair-queue.ts';
 import { openTurnTaker, wakeTurns } from './turns/turn-wake-ups.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Maximum number of queue keys whose members the calculator takes from Redis at the same time. */
+/** Maximum number of queue keys whose members the worker takes from Redis at the same time. */
 const TAKERS = 4;
 const RUNS_PER_STATEMENT = 5000;
 const MILLIS_PER_DAY = 86_400_000;
@@ -51,7 +51,10 @@ export interface CalculatorServices extends RunServices {
 }
 
 export interface Calculator {
-  /** Starts no more turns, waits up to `graceMs` for the current turns, then requeues all unfinished turns (R-K2). */
+  /**
+   * Starts no more turns, and waits up to `graceMs` for the current turns. Then aborts the current turns, and requeues
+   * the aborted and the waiting turns (R-K2).
+   */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -69,7 +72,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const metrics = createCalculationMetrics(services.metrics);
   const perform = async (turn: Turn, signal: AbortSignal): Promise<void> => {
     await taker.takeMore(turn.accountId);
-    // After a run, queues the turns that are due now. If a preview was aborted, queues it again.
+    // After a run, queues the due turns of the same variable. If `signal` aborted a preview, queues the preview again.
     dispatcher.add(await performTurn(services, metrics, turn, signal));
   };
   const dispatcher = openDispatcher({ slots: settings.concurrency, perform, log });
@@ -96,8 +99,8 @@ export function startCalculator(services: CalculatorServices): Calculator {
 
 /**
  * Performs one turn: a run or a preview.
- * @returns the turns to queue next: after a run, one turn for each due request of the run's variable; after an aborted
- *   preview, the same turn again.
+ * @returns the turns to queue next: after a run, one turn for each due request of the run's variable; after a preview
+ *   that `signal` aborted, the same turn again.
  */
 async function performTurn(
   services: CalculatorServices,

@@ -15,7 +15,7 @@ import classes from './signed-out.module.css';
 const MAX_RETRIES = 2;
 const STALE_MS = 30_000;
 
-// Mantine's colours are CSS variables of theme.css: the Content-Security-Policy refuses Mantine's style tags.
+// The shades of `tide` are CSS variables of theme.css: the Content-Security-Policy refuses Mantine's style tags.
 const shade = (index: number) => `var(--mantine-color-tide-${index})`;
 const TIDE: MantineColorsTuple = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(shade) as unknown as MantineColorsTuple;
 

@@ -1,4 +1,7 @@
-/** Starts the console: loads the texts, then opens the session, then renders the first route. */
+/**
+ * Starts the console: loads the texts, then opens the session, then renders the console. Renders nothing when the
+ * browser leaves the page.
+ */
 import './shell/mantine.css';
 import './shell/theme.css';
 import { createRoot } from 'react-dom/client';

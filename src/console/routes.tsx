@@ -1,6 +1,6 @@
 /**
  * The routes of the console. The code of Home is always loaded. The code of another route is loaded when the user
- * points at a link to the route, or opens the route.
+ * points at a link to the route, focuses such a link, or opens the route.
  */
 import {
   createRootRoute,

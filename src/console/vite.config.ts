@@ -1,6 +1,6 @@
 /**
- * Builds the console. File names contain a hash. No file is inlined, so that the Content-Security-Policy can refuse
- * inline code and data.
+ * Builds the console. The names of the files in `assets/` contain a hash. No file is inlined, so that the
+ * Content-Security-Policy can refuse inline code and data.
  */
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';

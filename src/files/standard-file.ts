@@ -28,7 +28,7 @@ export interface RowError {
   /** Row number as in a spreadsheet: the first row of the file, usually the header, is row 1. */
   readonly row: number;
   readonly code: RowErrorCode;
-  /** One or more reasons, separated by semicolons; `code` is the code of the first reason. */
+  /** One or more reasons; `code` is the code of the first reason. */
   readonly message: string;
 }
 
@@ -45,7 +45,7 @@ export interface RowWarning {
   readonly message: string;
 }
 
-/** Position at which reading resumes after a crash. All earlier rows are ingested or reported as errors (R-E5). */
+/** Position at which the next attempt resumes reading. All earlier rows are ingested or rejected (R-E5). */
 export interface FilePosition {
   /** CSV: byte offset of the next record. Workbook: bytes read, an estimate for progress only. */
   readonly bytes: number;
@@ -94,5 +94,5 @@ export class FileRefusal extends Error {
 
 /** Advice for a file that exhausts the memory of its parser. */
 export const SPLIT_ADVICE = 'split it into several files or, if it is a workbook, send it as CSV';
-/** Message of the error code too_large for a file whose parsing needs a string or buffer above the limits of V8. */
+/** Message of the error code too_large when a string or buffer is too long, or a buffer finds no free memory. */
 export const TOO_LARGE = `the file needs too much memory; ${SPLIT_ADVICE}`;

@@ -1,6 +1,7 @@
 /**
- * Template of a Standard File: the header with the columns of §2, without rows, so that uploading it unchanged
- * ingests nothing. The workbook formats dates, checks dates and values, and offers the variable types in a drop-down.
+ * Template of a Standard File: the header with the columns of §2 and R-E2, without rows, so that uploading the template
+ * unchanged ingests nothing. The workbook formats dates, checks dates and values, and offers the built-in variable
+ * types in a drop-down.
  */
 import type Excel from 'exceljs';
 import { VARIABLE_TYPES } from '../structure/catalogue/types.ts';
@@ -40,7 +41,7 @@ const COLUMNS: readonly TemplateColumn[] = [
     check: {
       type: 'list',
       allowBlank: true,
-      // The list offers only the known ids, but the cell accepts any other id too.
+      // The list offers only the ids of the built-in types, but the cell accepts any other id too.
       showErrorMessage: false,
       formulae: [`'${TYPE_SHEET}'!$A$2:$A$${VARIABLE_TYPES.length + 1}`],
     },
@@ -58,7 +59,8 @@ export function csvTemplate(): string {
 }
 
 /**
- * Returns the template as an xlsx workbook; the second sheet lists the variable types, and is not read on upload (§2).
+ * Returns the template as an xlsx workbook. The second sheet lists the built-in variable types; an upload does not read
+ * this sheet (R-E2).
  */
 export async function xlsxTemplate(): Promise<Uint8Array> {
   // Loaded on demand: exceljs takes 0.3 s and 40 MB that most processes never need.
@@ -90,8 +92,8 @@ function validationsOf(sheet: Excel.Worksheet) {
 }
 
 /**
- * Creates a validation that warns about an invalid value, but lets the user keep the value. The upload then reports the
- * row as invalid.
+ * Creates a validation that warns about a value, but lets the user keep the value. The upload may accept the value, for
+ * example a date as ISO 8601 text.
  */
 function warning(
   type: 'date' | 'decimal',

@@ -28,7 +28,7 @@ export interface StreamServices extends AnswerServices {
   readonly readPace: PaceLimits;
 }
 
-/** A message and a number to log: how many points, versions or script runs the message contains. */
+/** A message and a number to log: how many points, buckets, versions or script runs the message contains. */
 export interface Counted<Message> {
   readonly message: Message;
   readonly count: number;
@@ -75,7 +75,7 @@ export function unaryHandler<Request, Message>(
 
 /**
  * @returns the handler of a call that streams the messages of `answer` with back-pressure, until the messages end or
- *   the caller leaves (R-J2). A caller that reads too slowly gets RESOURCE_EXHAUSTED (R-A14).
+ *   the caller leaves (R-J2). A caller that exceeds a limit of `readPace` gets RESOURCE_EXHAUSTED (R-A14).
  */
 export function streamHandler<Request, Message>(
   services: StreamServices,
@@ -105,8 +105,8 @@ export function streamHandler<Request, Message>(
 }
 
 /**
- * @returns the number of points, versions or script runs written.
- * @throws the reason of `signal` when it is aborted, unless the caller has left.
+ * @returns the sum of `count` of the messages written.
+ * @throws the errors of `messages`; the reason of `signal` when the caller reads too slowly.
  */
 async function writeMessages<Message>(
   call: ServerWritableStream<unknown, Message>,
@@ -132,8 +132,7 @@ type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'onc
 /** Writes a message. Resolves when the stream can accept a further message, or when `signal` is aborted. */
 async function writeMessage<Message>(sink: Sink<Message>, message: Message, signal: AbortSignal): Promise<void> {
   if (sink.write(message) || signal.aborted) return;
-  // `events.once` cannot be used, because it rejects on the event `error`, which a call emits when it sends an error
-  // status.
+  // `events.once` is not used: it rejects when `signal` is aborted, but this promise must resolve.
   await new Promise<void>((resolve) => {
     const go = (): void => {
       sink.off('drain', go);
@@ -172,8 +171,8 @@ export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener
 /**
  * Runs the work of a call and logs the outcome.
  * @param work function that answers the call and passes the caller to `known`. Its promise resolves to the number of
- *   points, versions or script runs that were sent.
- * @param fail sends an error status; not called when the caller has cancelled the call.
+ *   points, buckets, versions or script runs that were sent.
+ * @param fail sends an error status; not called when the caller has left or the deadline of the call has passed.
  */
 export function track(
   { log }: AnswerServices,
@@ -205,7 +204,7 @@ export function track(
 }
 
 /**
- * Returns the request id that the client sent. When the client sent no id, or an id that could break a log line,
+ * Returns the request id that the client sent. When the client sent no id, or an id that `isRequestId` refuses,
  * returns a new id (R-A10).
  */
 function requestIdOf({ metadata }: AnyCall): string {

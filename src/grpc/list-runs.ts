@@ -39,7 +39,7 @@ async function* runsOf(
   const paging = toPaging(message, MAX_PAGE);
   const { id } = await getResource(database, VARIABLE, caller, message.variableId);
   const listing = listRuns(caller, id);
-  // Turns off reading ahead. Its memory limit counts only typed arrays, and a run contains no typed arrays.
+  // Turns off reading ahead. Its memory limit counts a batch of runs as 512 bytes, because runs have no typed arrays.
   const { ahead: _ahead, ...source } = reads.of(caller.accountId);
   const read = (transaction: Transaction) => readBatches(transaction, listing, pageOfRuns(paging));
   for await (const runs of streamInSnapshot(source, read, signal)) {

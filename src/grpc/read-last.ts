@@ -22,8 +22,9 @@ interface ReadLastResponse {
   readonly points: PointRowsMessage;
 }
 
-// Limits of one answer: points, and bytes of texts (distinct VersionTags and tags). A point takes at most 40 bytes
-// besides its texts. So an answer stays below 4 MiB, the default limit of clients.
+// Limits of one answer: points, and bytes of texts (distinct VersionTags and tags). Besides its texts, a point takes at
+// most 41 bytes, if variable ids are below 2^28 and unit ids below 2^21. So an answer stays below 4 MiB, the default
+// limit of clients.
 const MAX_POINTS = 50_000;
 const MAX_TEXT_BYTES = 2 << 20;
 

@@ -1,6 +1,6 @@
 /**
- * Converts decoded gRPC requests to a ReadRequest (R-G1, R-G2, R-J1). REST uses the same type, so that both interfaces
- * share every rule. Errors name the fields of the proto.
+ * Converts decoded gRPC requests to a ReadRequest (R-G1, R-G2, R-J1). REST uses the same type, so `selection/` applies
+ * the same rules to both interfaces. Errors name the fields of the proto.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../platform/dates/instant-rules.ts';
 import { type InputLocation, locationError, parseMembers } from '../platform/http/input-location.ts';
@@ -73,7 +73,7 @@ const FILLS = {
   FILL_NULL: 'null',
 } as const satisfies Record<ReadPointsMessage['fill'], BucketRequest['fill']>;
 
-/** REST name → proto field, for the fields whose name is not just the REST name in snake case. */
+/** REST name → proto field, for fields that errors name and whose proto name is not the REST name in snake case. */
 const FIELDS: Readonly<Record<string, string>> = {
   from: 'from_micros',
   to: 'to_micros',
@@ -82,13 +82,19 @@ const FIELDS: Readonly<Record<string, string>> = {
   sourceIds: 'source_id',
 };
 
-/** @param name the name of a field in REST. @returns the name of the field in the proto, for error messages. */
+/**
+ * @param name the REST name of a field, or its proto name in camel case.
+ * @returns the name of the field in the proto, for error messages.
+ */
 export function locationInMessage(name: string): InputLocation {
   const field = FIELDS[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return { subject: field, path: field };
 }
 
-/** Parses a request for points (R-G1, R-G2, R-J1). @throws {DomainError} invalid_input naming every invalid field. */
+/**
+ * Parses a request for points (R-G1, R-G2, R-J1).
+ * @throws {DomainError} invalid_input naming every invalid field. Contradictions between fields may be left out.
+ */
 export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketRequest {
   const { selection, paging, buckets, order } = parseMembers({
     selection: () => toSelection(message),
@@ -101,7 +107,7 @@ export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketR
 
 /**
  * Parses the variables and the selection of their points (R-G2).
- * @throws {DomainError} invalid_input naming every invalid field.
+ * @throws {DomainError} invalid_input naming every invalid field. Contradictions between fields may be left out.
  */
 export function toSelection(message: SelectionMessage) {
   const { version, sourceId, ...members } = parseMembers({

@@ -10,7 +10,8 @@ import type { Log } from '../platform/log.ts';
 
 const ERROR_DOMAIN = 'tidemark';
 
-// The messages of google/rpc/status.proto and error_details.proto that are used here.
+// The messages of google/rpc/status.proto and error_details.proto that are used here, and the parts of google.protobuf
+// (Any, Duration) that they need.
 const { root } = protobuf.parse(`syntax = "proto3"; package google.rpc;
   message Any { string type_url = 1; bytes value = 2; }
   message Status { int32 code = 1; string message = 2; repeated Any details = 3; }

@@ -15,7 +15,7 @@ interface WatchPointsMessage extends Pick<SelectionMessage, 'variableIds' | 'sou
 }
 
 interface WatchPointsAnswer {
-  /** The points; absent in messages that only move the cursor, such as the first message and heartbeats. */
+  /** The points; absent in messages that have only a cursor, such as the first message and heartbeats. */
   readonly points?: PointRowsMessage;
   readonly cursor: Buffer;
 }

@@ -25,7 +25,7 @@ export interface BodyRateWatch {
 interface Watched {
   /** The request whose body is being received; undefined between bodies. */
   request: Request | undefined;
-  /** `bytesRead` of the socket at the last check; undefined before the first check. */
+  /** `bytesRead` of the socket at the last check; undefined before the first check of each request. */
   bytesRead: number | undefined;
   /**
    * Number of bytes by which the client may still lag behind what the minimum rate requires; negative when the client
@@ -46,7 +46,7 @@ const isOver = ({ complete, destroyed }: IncomingMessage): boolean => complete |
 /**
  * Opens the watch; one timer checks all bodies in progress. The Map is keyed by connection, because a Map keyed by
  * request discards a hash table every few dozen requests, and each discarded table keeps its requests alive until a
- * full garbage collection. That cost a third of the processor time of small pushes (push/MEASUREMENTS.md).
+ * full garbage collection. That cost 18 to 37 % of the processor time of small pushes (push/MEASUREMENTS.md).
  */
 export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalMs = CHECK_INTERVAL_MS): BodyRateWatch {
   const watched = new Map<Socket, Watched>();

@@ -22,7 +22,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
-    message: `the URL and headers of the request must be shorter than ${maxHeaderSize / 1024} KiB together; send a long query as the body of POST /data, or send fewer or shorter headers`,
+    message: `the URL and headers of the request must be shorter than ${maxHeaderSize / 1024} KiB together; shorten the query or the headers, or send the query of GET /data as the body of POST /data`,
   },
 };
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT';

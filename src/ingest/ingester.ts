@@ -182,7 +182,7 @@ function createIngestMetrics(metrics: Metrics): IngestMetrics {
     ),
     readings: counter(
       'tidemark_ingest_readings_total',
-      'Readings of accepted batches. A reading is counted when it is written as a point.',
+      'Readings of the batches that were written. Readings at rolled-up dates and of deleted variables count too, although they are not stored.',
     ),
     setAside: counter(
       'tidemark_ingest_set_aside_total',

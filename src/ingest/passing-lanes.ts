@@ -65,7 +65,7 @@ export function openPassingLanes(
     } catch (error) {
       log.warn(
         { err: error, accountId },
-        'could not write more batches of the account during a long write; these batches stay queued and are retried, unless they are set aside',
+        'processing more batches of the account during a long write failed; batches that were not written stay queued and are retried, unless they are set aside',
       );
       return undefined;
     } finally {

@@ -66,7 +66,7 @@ function ensureSystemPackages(packages) {
     if (isPresent('apt-get')) installPackages(missing);
     else if (!usesOwnServices()) {
       const names = missing.map(({ name }) => name).join(', ');
-      const remedy = `to start Tidemark without these packages, set DATABASE_URL and REDIS_URL, or ${COMPOSE_HINT}`;
+      const remedy = `to start Tidemark with only util-linux, set DATABASE_URL and REDIS_URL; or ${COMPOSE_HINT}`;
       fail(`this machine has no apt to install ${names}; install these packages by hand; ${remedy}`);
     }
   }

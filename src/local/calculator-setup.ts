@@ -16,7 +16,7 @@ export interface CalculatorSetup {
 
 const unconfined = (refusal: string) =>
   `WARNING: bwrap cannot use user namespaces here (${refusal}), so R scripts run WITHOUT A SANDBOX. Only a separate user ` +
-  'id, resource limits and a system-call filter confine them. They share /tmp and can see the processes of other scripts. Run only scripts you trust.';
+  'id, resource limits and a system-call filter confine them. They share /tmp. If /proc is mounted in the root file system of R, they see the processes of other scripts. Run only scripts you trust.';
 
 /**
  * Builds the R root file system. Builds nothing in three cases: the R root file system exists already, R_ROOT names

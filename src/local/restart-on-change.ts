@@ -22,7 +22,7 @@ export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, dir
     });
   const report = (error: unknown) => {
     process.stdout.write(`✗ ${error instanceof Error ? error.message : String(error)}\n`);
-    process.stdout.write('  The roles are not running; the next change to a file starts them again\n');
+    process.stdout.write('  The roles are not running; the next change to a .ts file below src/ starts them again\n');
   };
   const restart = async () => {
     // When a file changes during a restart, the roles are restarted once more after this restart.

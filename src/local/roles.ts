@@ -53,8 +53,8 @@ export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   await stop();
   if (report) throw new SetupError(report.message);
   const what = hasEnded
-    ? 'The server processes ended before they were ready'
-    : `The server processes were not ready within ${READY_TIMEOUT_MS / 1000} s`;
+    ? 'The server process ended before it was ready'
+    : `The server process was not ready within ${READY_TIMEOUT_MS / 1000} s`;
   throw new SetupError(`${what}; the end of the log:\n${readLogEnd(options.logFile)}`);
 }
 
@@ -76,7 +76,7 @@ function awaitReport(child: ChildProcess, ended: Promise<void>): Promise<Report 
     // The wait ends at `disconnect`, not at `exit`, because the child's report may arrive after `exit`.
     child.once('disconnect', () => resolve(undefined));
     child.once('error', ({ message }) =>
-      resolve({ kind: 'refused', message: `The server processes could not be started: ${message}` }),
+      resolve({ kind: 'refused', message: `The server process could not be started: ${message}` }),
     );
     child.on('message', (message) => {
       if (isReport(message)) resolve(message);

@@ -1,6 +1,6 @@
 /**
- * Query parameters of the requests for the account, its audit trail and the password link (§4.1). The routes and their
- * OpenAPI description use these declarations.
+ * Query parameters of the requests for accounts (§4.1), the audit trail and the password link (§4.6). The routes and
+ * their OpenAPI description use these declarations.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';

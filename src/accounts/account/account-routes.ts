@@ -1,6 +1,6 @@
 /**
- * Routes for: the account in which the caller works, the audit trail of this account, the accounts that the caller may
- * use, the caller's sessions (§4.1), and the caller's password (§4.6).
+ * Routes for: the account in which the caller works and the accounts that the caller may use (§4.1), the audit trail,
+ * the caller's sessions, and the caller's password (§4.6).
  */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
@@ -43,7 +43,7 @@ import {
 const AUDIT_PAGE = 1000;
 
 /**
- * Routes for the caller's own account and its audit trail, for accounts, and for sessions (§4.1). Mount behind bearer
+ * Routes for the caller's accounts (§4.1), the audit trail, and the caller's sessions. Mount behind bearer
  * authentication.
  */
 export function accountRoutes(services: AccountServices): Hono<AccountEnv> {

@@ -74,8 +74,8 @@ export interface NewAuditEntry {
 }
 
 /**
- * Who made the change. For an operator command, `requestId` is null. If the command concerns no account, `accountId` is
- * null.
+ * Who made the change. `requestId` is null when no request caused the change. `accountId` is null for an operator
+ * command that concerns no single account.
  */
 export interface AuditActor {
   readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };

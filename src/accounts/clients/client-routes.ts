@@ -125,8 +125,8 @@ async function removeClient(c: Context<Env>, database: Database): Promise<Respon
 }
 
 /**
- * Adds a signing key. Refuses while an earlier added key has not begun to sign: every verifier reads the whole key set,
- * so the key set must stay short.
+ * Adds a signing key. Refuses while an earlier key has not begun to sign: every verifier reads the whole key set, so
+ * the key set must stay short.
  */
 async function postSigningKey(c: Context<Env>, database: Database): Promise<Response> {
   const keys = await change(c, database, async (transaction) => {

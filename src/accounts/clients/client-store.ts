@@ -120,7 +120,7 @@ export async function lockClient(transaction: Transaction, clientId: string): Pr
   throw new DomainError('not_found', `client ${clientId} does not exist`);
 }
 
-/** Saves name, scopes, grants and redirect URIs of a client, and whether it is enabled. */
+/** Saves name, scopes, grants, redirect URIs and logout URIs of a client, and whether the client is enabled. */
 export async function updateClient(
   database: Queryable,
   { clientId, name, isEnabled, scopes, grantTypes, redirectUris, logoutUris }: StoredClient,

@@ -58,9 +58,12 @@ export interface AccountHealth {
   readonly checkedDate: string;
   readonly variables: {
     readonly total: number;
-    /** Number of variables with a granularity. Only these variables are checked for missing points (see `silent`). */
+    /**
+     * Number of variables with `granularity` and `granularityTimeBase`. Only these variables are checked for missing
+     * points (see `silent`).
+     */
     readonly watched: number;
-    /** Number of variables with a granularity and without points. */
+    /** Number of watched variables without points. After a deletion of points, the number can be too low. */
     readonly empty: number;
     readonly silent: Items<SilentVariable>;
   };
@@ -122,8 +125,8 @@ const REACHED = `exists (select from source where source.id = variable.source_id
 const IS_WATCHED = 'variable.granularity is not null and variable.granularity_time_base is not null';
 
 /**
- * SQL for the maximum length of one step of a variable's granularity. The database stores the number of the TimePeriod,
- * not its name (R-C8).
+ * SQL for the length of one step of a variable's granularity. A month counts as 31 days, a year as 366 days. The
+ * database stores the number of the TimePeriod, not its name (R-C8).
  */
 const STEP = `variable.granularity * case variable.granularity_time_base
   when 0 then interval '1 ms' when 1 then interval '1 s' when 2 then interval '1 min' when 3 then interval '1 hour'

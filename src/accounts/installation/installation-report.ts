@@ -1,17 +1,20 @@
 /**
- * Report on the installation for its operator (`GET /admin/operate`). Every query uses an index or reads a limited
- * number of rows, so the call stays cheap.
+ * Report on the installation for its operator (`GET /admin/operate`). Every query uses an index, reads a limited number
+ * of rows, or reads a small table, so the call stays cheap.
  */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 
-/** Only this many of the newest runs, and of the newest pushes, are examined. */
+/**
+ * Only this many of the newest runs, and of the newest rows of `push_operation`, are examined. A row can stand for
+ * several pushes.
+ */
 const MAX_EXAMINED = 20_000;
 /** Maximum age in hours of the runs and pushes examined. */
 const EXAMINED_HOURS = 24;
 const MAX_ITEMS = 20;
 const TIMEOUT_MS = 5000;
 
-/** The open database connections of all processes that were started with the same roles. */
+/** The open connections of the main database pools of all processes that were started with the same roles. */
 export interface ConnectedRoles {
   /** Names of the roles, separated by spaces, such as `api ingester`. */
   readonly roles: string;

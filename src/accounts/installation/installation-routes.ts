@@ -17,7 +17,7 @@ export interface StoredPart {
 
 export interface InstallationServices {
   readonly database: Database;
-  /** @returns the amounts of waiting work. The keys are the names of the metrics that count the work. */
+  /** @returns numbers about waiting and running work, such as counts, bytes and ages. The keys are metric names. */
   readonly readBacklog: () => Promise<Readonly<Record<string, number>>>;
   /** Measures the number and disk space of the stored points. The measurement may take minutes. */
   readonly measureStorage: () => Promise<readonly StoredPart[]>;
@@ -51,7 +51,7 @@ export interface StoredAccount extends StoredPart {
   readonly accountName: string | null;
 }
 
-/** @returns for each account how many points and bytes it has in total. The account with the most bytes is first. */
+/** @returns the total points and bytes of each `accountId` in `parts`. The entry with the most bytes is first. */
 async function sumByAccount(database: Database, parts: readonly StoredPart[]): Promise<readonly StoredAccount[]> {
   const { rows } = await database.query<{ id: number; name: string }>('select id, name from account');
   const names = new Map(rows.map(({ id, name }) => [id, name]));

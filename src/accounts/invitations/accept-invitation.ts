@@ -39,8 +39,8 @@ interface ExistingUser {
 /**
  * Accepts an invitation (§3, R-B10). The user whose name is the invited email address joins the account. If no user has
  * this name, a user is created.
- * @throws {DomainError} not_found when the token is unknown, used or expired; conflict when `joinAccount` or
- *   `finishNewUser` throws it; dependency_unavailable when the directory fails.
+ * @throws {DomainError} not_found when the token is unknown, used or expired; conflict when `joinAccount`, `insertUser`
+ *   or `finishNewUser` throws it; dependency_unavailable when the directory fails.
  */
 export async function acceptInvitation(
   transaction: Transaction,
@@ -94,10 +94,11 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 }
 
 /**
- * Makes an existing user a member of the account, and notifies the user by email. A user who has not yet proven
+ * Makes an existing user a member of the account, and notifies the user by email. A new member who has not yet proven
  * ownership of the email address also gets a new temporary password, because the manager who created the user may know
  * the old one.
- * @throws {DomainError} conflict when `assertMatches` throws it.
+ * @throws {DomainError} conflict when `assertMatches` or the directory throws it; dependency_unavailable when the
+ *   directory fails.
  */
 async function joinAccount(
   transaction: Transaction,

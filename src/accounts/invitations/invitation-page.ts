@@ -1,6 +1,6 @@
 /**
- * The page of an invitation. The link in the invitation email opens the page. Only the button of the page accepts the
- * invitation, because mail scanners follow links too.
+ * The page of an invitation. The link in the invitation email opens the page. Opening the page does not accept the
+ * invitation, because mail scanners follow links too. The button of the page accepts the invitation.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
@@ -81,8 +81,8 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
 }
 
 /**
- * Answers that the invitation does not match the existing user whose user name is the invited email address. The page
- * gives no reason, because a reason would reveal details of that user, who may belong to another account.
+ * Answers a conflict of `acceptInvitation`: says that the invitation does not match an existing user. The page gives no
+ * reason, because a reason would reveal details of that user, who may belong to another account.
  */
 function sendMismatch(c: Context<Env>, { language: userLanguage, email }: OpenInvitation): Response {
   const language = choosePageLanguage(userLanguage);

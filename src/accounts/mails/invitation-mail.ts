@@ -1,5 +1,5 @@
 /**
- * The email of an invitation. Each time the email is sent, a new token is made, which invalidates the previous token
+ * The email of an invitation. Each attempt to send the email makes a new token, which invalidates the previous token
  * (R-B10).
  */
 import { hashLinkToken, makeLinkToken } from '../../identity/passwords/password-reset.ts';

@@ -1,6 +1,6 @@
 /**
  * Prepares emails to users. The secrets of an email (a password, or the token in a link) are made only when the email
- * is sent: the database holds only hashes of secrets, so an email that waits cannot contain them (R-B10, R-B11).
+ * is sent: the database holds only hashes of these secrets, so an email that waits cannot contain them (R-B10, R-B11).
  */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { makePasswordReset } from '../../identity/passwords/password-reset.ts';

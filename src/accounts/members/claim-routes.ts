@@ -18,10 +18,7 @@ import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claim
 
 const DATA_PUSHER = /^datapusher\./;
 
-/**
- * Routes of claims (§4.2). Mount these routes before the routes of a single user, because `:userId` also matches
- * `claims` and `claim`.
- */
+/** Routes of claims (§4.2). */
 export function claimRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');

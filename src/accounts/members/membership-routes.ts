@@ -43,7 +43,8 @@ export function membershipRoutes(services: AccountServices): Hono<AccountEnv> {
 /**
  * Changes the memberships of the users whom the request names. If one change fails, none is made.
  * @throws {DomainError} not_found for an account the caller may not use, or a user the caller may not see;
- * permission_denied when the caller's role has been lowered or the caller is locked; the errors of `work`.
+ * invalid_input for a body that does not match `membershipSchema`; the errors of `readJsonBody`, `lockUsers`, `work`
+ * and `settleActiveAccount`.
  */
 async function change(c: Context<AccountEnv>, services: AccountServices, work: ChangeMembership): Promise<Response> {
   const { accountId, userIds } = parseInput(membershipSchema, await readJsonBody(c.req.raw));

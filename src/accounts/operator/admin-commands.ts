@@ -39,11 +39,14 @@ export interface AdminServices {
   /** @returns lines about variables that share a mappingConfig in a source. The database need not be migrated yet. */
   readonly describeRepeatedMappings: () => Promise<readonly string[]>;
   /**
-   * @returns lines about the variables whose `divider` is not 1. Readings of such a variable are divided by the
-   * `divider`.
+   * @returns lines about the variables whose `divider` is not 1. Readings that arrive for such a variable are divided
+   * by the `divider`.
    */
   readonly describeDividers: () => Promise<readonly string[]>;
-  /** Commands that make, list and restore backups of the database. The keys are the names of the commands. */
+  /**
+   * Commands that make, list and restore backups of the database, and archive its WAL. The keys are the names of the
+   * commands.
+   */
   readonly backups: Readonly<Record<string, FileCommand>>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
@@ -160,8 +163,9 @@ function printLines(print: AdminServices['print'], lines: readonly string[]): vo
 /**
  * Runs one command (§5).
  * @param argv arguments after `admin`.
- * @throws {DomainError} invalid_input, conflict, not_found. When a command, an operand or an option is unknown, the
- * message of invalid_input contains the usage.
+ * @throws {DomainError} invalid_input, conflict, not_found; dependency_unavailable when Keycloak fails. The message of
+ * invalid_input contains the usage when a command or an option is unknown, or when a command that takes only options
+ * gets an operand.
  */
 export async function runAdminCommand(services: AdminServices, argv: readonly string[]): Promise<void> {
   const { values, name, operands } = parseCommand(argv.includes('--help') ? ['help'] : argv);
@@ -292,7 +296,7 @@ async function retryBatchesCommand(services: CommandServices, values: Values): P
   print(`${count} ${count === 1 ? 'batch is' : 'batches are'} queued again`);
 }
 
-/** @throws {DomainError} invalid_input when the text is not an account id. */
+/** @throws {DomainError} invalid_input unless the text is an integer from 1 to MAX_INT4. The account need not exist. */
 function toAccountId(text: string | undefined): number {
   const accountId = Number(text);
   if (accountId > 0 && accountId <= MAX_INT4 && Number.isInteger(accountId)) return accountId;

@@ -60,7 +60,7 @@ async function setTemporaryPassword(
 ): Promise<string> {
   const password = await directory.setTemporaryPassword(transaction, userId);
   // The operator hands the password to the owner of the email address. So the address counts as proven when the owner
-  // replaces the password.
+  // replaces the password at the embedded issuer.
   await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
   if (password !== undefined) return password;
   throw new DomainError(

@@ -29,9 +29,10 @@ export type WrittenLock = z.output<typeof lockSchema>;
  * Saves only the fields in `written` to a user (§4.2).
  * @throws {DomainError} the errors of `lockTargetUser`, and:
  * - permission_denied: the role is above the caller's.
- * - conflict: the name is taken, Keycloak has another user with the email address, or the user is the caller and gets
- *   another role.
- * - conflict: `written` has claims, features or sites, but the user is not a member of the caller's account.
+ * - conflict: the name is taken, or the user is the caller and gets another role.
+ * - conflict: Keycloak has another user with the name or email address, or no longer has the user.
+ * - conflict: `written` has a claim, a site or a feature level other than None, but the user is not a member of the
+ *   caller's account.
  * - invalid_input: features or sites cannot be granted.
  * - dependency_unavailable: Keycloak fails.
  */
@@ -97,6 +98,7 @@ export async function createMember(
  * Inserts a user without a password, as a member of one account (§4.2). The language defaults to the account's
  * language.
  * @throws {DomainError} conflict when the name is taken.
+ * @throws {Error} when the account does not exist.
  */
 export async function insertUser(
   transaction: Transaction,
@@ -135,8 +137,8 @@ declare module '../../platform/database/outbox.ts' {
 /**
  * Creates a new user in the directory, and appends the event `UserCreated`. Queues the email with the temporary
  * password if the user has an email address (§4.2).
- * @throws {DomainError} conflict when the directory already has the name or address; dependency_unavailable when the
- * directory fails.
+ * @throws {DomainError} conflict when another user of the directory has the name or address; dependency_unavailable
+ * when the directory fails.
  */
 export async function finishNewUser(
   transaction: Transaction,
@@ -167,7 +169,8 @@ export async function announceNewUser(
 /**
  * Locks or unlocks a user. Unlocking also ends a block that wrong passwords caused (R-B11).
  * @throws {DomainError} the errors of `lockTargetUser`; conflict when callers lock themselves; invalid_input for a lock
- * whose `until` is not in the future.
+ * whose `until` is not in the future; conflict when the directory throws it; dependency_unavailable when the directory
+ * fails.
  */
 export async function saveLock(
   transaction: Transaction,
@@ -201,7 +204,7 @@ export async function saveLock(
 /**
  * Deletes a user (§4.2).
  * @throws {DomainError} not_found and permission_denied as `lockTargetUser` throws them; conflict when the user is the
- * caller.
+ * caller; dependency_unavailable when the directory fails.
  */
 export async function deleteUser(
   transaction: Transaction,
@@ -218,8 +221,8 @@ export async function deleteUser(
 
 /**
  * Lets a user choose a new password: `directory` sends the user a link by email (§4.2).
- * @throws {DomainError} the errors of `lockTargetUser`; conflict when the user has no email address or is disabled in
- *   Keycloak; dependency_unavailable when Keycloak fails.
+ * @throws {DomainError} the errors of `lockTargetUser`; conflict when the user has no email address, is disabled in
+ *   Keycloak or no longer exists in Keycloak; dependency_unavailable when Keycloak fails.
  */
 export async function requestPasswordReset(
   transaction: Transaction,

@@ -2,10 +2,11 @@ import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 
 /**
- * Corrects a user's active account (R-B4) after the user joined or left an account. When the user is not a member of
- * the active account, the user's account with the lowest id becomes active, in `app_user` and in the directory. When
- * the user is in no account, the active account in `app_user` becomes null, and the directory still names the old one.
+ * Corrects a user's active account (R-B4) after the user joined or left an account. When the user has no active account
+ * or is not a member of it, the user's account with the lowest id becomes active, in `app_user` and in the directory.
+ * When the user is in no account, the active account in `app_user` becomes null, and Keycloak still names the old one.
  * An ADMIN who has an active account keeps it, because an ADMIN may use all accounts.
+ * @throws {DomainError} conflict when the directory throws it; dependency_unavailable when the directory fails.
  */
 export async function settleActiveAccount(
   transaction: Transaction,

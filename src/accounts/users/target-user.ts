@@ -43,7 +43,7 @@ export async function getTargetUser(database: Queryable, caller: Caller, userId:
 /**
  * Locks the rows of the caller and of the users in `userIds`, in the order of the ids to prevent deadlocks. Checks the
  * caller's role again, because the cached role may be stale (R-B5).
- * @throws {DomainError} permission_denied when the caller has lost the role or has been barred from the service.
+ * @throws {DomainError} permission_denied when the caller has lost the role, is locked or no longer exists.
  */
 export async function lockUsers(transaction: Transaction, caller: Caller, userIds: readonly string[]): Promise<void> {
   const ids = userIds.filter(isStorableText);
@@ -79,7 +79,7 @@ async function lockCaller(
  * Locks the rows of a user and of the caller until the transaction ends, and requires that the caller may change the
  * user (R-B8).
  * @throws {DomainError} not_found in the same cases as `getTargetUser`; permission_denied when the caller may not
- * change the user, has been barred from the service, or no longer has the role `caller.role` or a higher one.
+ * change the user, is locked, no longer exists, or no longer has the role `caller.role` or a higher one.
  */
 export async function lockTargetUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   await lockUsers(transaction, caller, [userId]);
@@ -90,7 +90,7 @@ export async function lockTargetUser(transaction: Transaction, caller: Caller, u
 
 /**
  * Finds a user who shares an account with the caller; an ADMIN can find any user (R-A5). Call `lockUsers` first.
- * @throws {DomainError} not_found when the caller may not see the user
+ * @throws {DomainError} not_found when the user does not exist, or the caller may not see the user
  */
 export async function getVisibleUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   const mine = await findAccountIds(transaction, caller.userId);

@@ -1,4 +1,7 @@
-/** OpenAPI operations on one user: profile, features, site access, claims, memberships (R-A9, §4.2, §4.3). */
+/**
+ * OpenAPI operations on users: profile, lock, password reset, features, site access, claims, memberships (R-A9, §4.2,
+ * §4.3).
+ */
 import { z } from 'zod';
 import { answersJson, jsonBody, MANAGERS, type Operation } from '../../platform/openapi/operation.ts';
 import { claimSchemaRead, emptyAnswer, featuresSchemaRead, USER_ID, userInfoSchema } from '../described-users.ts';

@@ -31,8 +31,8 @@ const CHECK_INTERVAL_MS = 500;
 // Deletes tasks older than ten minutes. The API no longer needs their answers, because it waits at most `PATIENCE_MS`.
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
-// Newest date at which an input has a point. The inputs are the variables with the ids $2, and the variables that the
-// saved declaration of variable $1 reads.
+// Newest date at which an input has a point; after deletions, the date may be later than that of the newest remaining
+// point. The inputs are the variables with the ids $2, and the variables that the saved declaration of variable $1 reads.
 const NEWEST_DATE = `
   select (extract(epoch from max(max_date)) * 1000000)::int8 as newest from series
   where max_date > '-infinity' and variable_id in (
@@ -55,7 +55,8 @@ interface Answer {
 /**
  * Answers one task. Does nothing when another calculator has taken the task, or when the task was deleted. Stops the
  * task, without an error, when its client no longer waits (R-H9).
- * @throws the error that prevented the answer, or the reason of `signal`. In both cases, the task is back in its queue.
+ * @throws the error that prevented the answer, or the reason of `signal`. The state of the task is then Waiting, unless
+ * the database failed.
  */
 export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<void> {
   const { rows } = await services.database.query<{ variableId: number | null; task: PreviewTask }>(TAKE_TASK, [id]);
@@ -70,7 +71,7 @@ export async function answerPreview(services: RunServices, id: number, signal: A
     await services.database.query(STORE_ANSWER, [id, answer ? toStorableJson(answer) : null, file ?? null]);
   } catch (error) {
     if (client.signal.aborted) return;
-    // Puts the task back: another calculator, or this one on its next sweep, may answer it while the API still waits.
+    // Puts the task back: a calculator may still answer the task while the API waits.
     await services.database.query(PUT_BACK, [id]);
     throw error;
   } finally {

@@ -53,7 +53,7 @@ export async function askCalculator(
      where (select count(*) from calculation_preview
             where account_id = $1 and created_date > clock_timestamp() - $5 * interval '1 millisecond') < $4
      returning id`,
-    // A row older than PATIENCE_MS is not counted: its API process was killed, so nothing waits for the answer.
+    // A row older than PATIENCE_MS is not counted, because nothing waits for its answer any more.
     [accountId, variableId, JSON.stringify(task), MAX_OPEN, PATIENCE_MS],
   );
   const [row] = rows;

@@ -61,7 +61,7 @@ export const SAMPLE_QUERY = declareQuery({
     'Start (inclusive) of the range of dates that count as changed. Default: the value of `to`. A date without a zone is local time of the source.',
   ),
   to: momentParameter(
-    'End (inclusive) of the range of dates that count as changed. Default: the value of `from`; when `from` is missing too, the newest date of the inputs, or now when the inputs have no points.',
+    'End (inclusive) of the range of dates that count as changed. Default: the value of `from`; when `from` is missing too, the newest date of the inputs, or now when the inputs have no points. If points of an input were deleted, its newest date may be later than the date of its newest remaining point.',
   ),
   triggerDate: momentParameter(
     'The `triggerDate` that the script gets. If the formula is not valid at this date, the script gets the nearest date at which it is valid. Default: the value of `to`.',
@@ -134,7 +134,7 @@ async function readBody(c: Context<CallerEnv>): Promise<unknown> {
   return hasBody ? readJsonBody(c.req.raw) : {};
 }
 
-/** @throws {DomainError} invalid_input with one detail for each problem. */
+/** @throws {DomainError} invalid_input, which lists the first 100 problems. */
 async function readDeclaration(asker: Asker, c: Context<CallerEnv>, calculated: unknown): Promise<Declaration> {
   const declaration = parseInput(DECLARATION_SCHEMA, calculated, ROOT);
   const formulas = declaration.calculatedVariableFormulas;
@@ -150,8 +150,9 @@ interface Problem extends ErrorDetail {
 }
 
 /**
- * Checks the declaration like that of a new variable. So an input that no longer exists is a problem, even if the saved
- * declaration has this input. Also reports syntax errors and warnings. Saves nothing and does not run the script.
+ * Checks the declaration as if the variable had no saved declaration. So an input that no longer exists is a problem,
+ * even if the saved declaration has this input. If the declaration fits the schema, also reports syntax errors and
+ * warnings. Saves nothing and does not run the script.
  */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];
@@ -177,7 +178,7 @@ function locationOf(formula: number): string {
   return `${ROOT}.calculatedVariableFormulas[${formula}]`;
 }
 
-/** Finds the problems that would prevent a new variable from being saved with this declaration. */
+/** Finds the problems that would prevent saving this declaration if the variable had no saved declaration. */
 async function findSavingProblems(
   { database }: Asker,
   c: Context<CallerEnv>,
@@ -194,7 +195,7 @@ async function findSavingProblems(
   return [];
 }
 
-/** Warns of names that the script reads but the declaration lacks: their values are NULL in a run. */
+/** Warns of names that the script reads but the formula does not declare. */
 function findUndeclared(
   { variables, entities, constants }: Declaration['calculatedVariableFormulas'][number],
   names: readonly string[],

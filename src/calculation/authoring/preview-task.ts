@@ -30,7 +30,7 @@ export type PreviewTask =
   | { readonly kind: 'packages' }
   | { readonly kind: 'replay'; readonly runId: number };
 
-/** The reason why a script could not be checked, such as a syntax error. */
+/** A syntax error of a script, or the reason why the script could not be checked. */
 export interface ScriptProblem {
   /** Index of the formula in the declaration. */
   readonly formula: number;

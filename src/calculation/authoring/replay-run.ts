@@ -58,8 +58,11 @@ interface Difference {
 
 /**
  * @returns the body of the answer, or an object with only `error` when the run has no recorded declaration. A run has
- * none when it has not ended, was interrupted, ended before its script started, or was recorded by an older release.
+ * none when it has not ended, was interrupted or stopped, failed before its inputs were loaded, or was recorded by an
+ * older release.
  * @throws the errors of `compute`.
+ * @throws `signal.reason` when `signal` is aborted before the comparison ends.
+ * @throws {DomainError} invalid_input when the recorded declaration no longer fits the schema.
  */
 export async function replayRun(
   services: RunServices,
@@ -107,7 +110,10 @@ function requestOf(run: RecordedRun, declaration: Declaration): ComputeRequest {
   };
 }
 
-/** Pins each input to the versions that the run read; an input that had no points is pinned to the start of the run. */
+/**
+ * Pins each input to the versions that the run read. If no point of the input's variable had ever been written, the
+ * input is pinned to the start of the run.
+ */
 function pinInputs(declaration: Declaration, { inputs, startedMicros }: RecordedRun): Declaration {
   const pins = new Map(inputs.map((it) => [`${it.formula} ${it.alias}`, it.asOf ?? it.lastVersionTimestamp]));
   return {
@@ -132,7 +138,7 @@ interface Comparison {
 
 /**
  * Compares the output with the stored points slice by slice, to limit memory and the pauses of the event loop. Dates in
- * random order make the comparison slow; the API stops a slow comparison after 90 s.
+ * random order make the comparison slow. The replay is stopped when the API has waited 90 s for the answer.
  */
 async function comparePoints(
   transaction: Connection,

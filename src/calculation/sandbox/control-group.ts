@@ -3,14 +3,14 @@
  * The control group is optional, because rlimits and supervisors limit each run anyway. Only these processes can create
  * the control group:
  * - on cgroup version 1: processes of the user root
- * - on cgroup version 2: processes in the root control group of the machine
+ * - on cgroup version 2: processes of the user root in the root control group of the machine
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findLeftovers, makeOwnedName } from './leftovers.ts';
 
-/** Limits on what all runs of a container use together. */
+/** Limits on what all processes of a container use together. */
 export interface SharedLimits {
   readonly memoryBytes: number;
   readonly maxProcesses: number;

@@ -15,7 +15,7 @@ export class ConnectError extends Error {
  * @param timeoutMs milliseconds until the connection is closed; must be longer than the supervisor's wall limit.
  * @param signal abort signal that closes the connection, whereupon the supervisor kills the run.
  * @returns the answer as far as received; it is incomplete when the supervisor died or the time-out passed.
- * @throws {ConnectError} when no connection is made. Throws the reason of `signal` when `signal` is aborted.
+ * @throws {ConnectError} when connecting fails. Throws the reason of `signal` when `signal` is aborted.
  */
 export async function exchange(
   socketPath: string,

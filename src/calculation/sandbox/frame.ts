@@ -89,8 +89,9 @@ export function tryDecodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame
 }
 
 /**
- * Decodes a script's result frame. Returns the status `output_size` when the result has more than `maxPoints` points.
- * Cuts the lists of messages, warnings and errors to `maxTextBytes` bytes each.
+ * Decodes a script's result frame. Returns the status `output_size` when the result has more than `maxPoints` points;
+ * the bytes after their count are then not checked. Cuts the lists of messages, warnings and errors to `maxTextBytes`
+ * bytes each.
  * @throws FrameError when the bytes are not exactly one result frame.
  */
 export function decodeResult(bytes: Buffer, limits: FrameLimits): ResultFrame {

@@ -52,8 +52,8 @@ async function launch(rRoot: string, limits: SharedLimits | undefined): Promise<
 }
 
 /**
- * Creates the directory of the socket; only the user that runs R, and root, may enter it. Removes the directories of
- * killed calculators.
+ * Creates the directory of the socket. Only its owner and root may enter it. The owner is the user SANDBOX_UID if this
+ * process runs as root, otherwise the user of this process. Also removes the directories of killed calculators.
  */
 export async function makeSocketDirectory(): Promise<string> {
   for (const left of await findLeftovers(tmpdir())) await rm(left, { recursive: true, force: true }).catch(() => {});

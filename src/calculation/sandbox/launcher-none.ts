@@ -1,7 +1,8 @@
 /**
- * Launcher without a container, for machines whose kernel refuses user namespaces. Only rlimits and the system-call
- * filter confine R. The filter blocks the network. R has a user id of its own only if the calculator is root. All runs
- * share /tmp and see each other's processes. Needs SANDBOX_ALLOW_NONE.
+ * Launcher without a container, for machines whose kernel refuses user namespaces. Runs have no namespaces of their
+ * own; rlimits, the supervisors and the system-call filter confine them. The filter blocks the network. R has a user id
+ * of its own only if the calculator is root. All runs share /tmp and see each other's processes. Needs
+ * SANDBOX_ALLOW_NONE.
  */
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, rm } from 'node:fs/promises';

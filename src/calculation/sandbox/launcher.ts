@@ -33,7 +33,10 @@ export const SOCKET_DIRECTORY = '/opt/tidemark/socket';
 export const SOCKET_NAME = 'zygote.sock';
 export const RUNTIME_LIBRARY = '/opt/tidemark/r-runtime/library';
 
-/** Environment of R. R inherits nothing from the calculator's environment. */
+/**
+ * Environment of R; without a container, PATH and TMPDIR have other values. R inherits nothing from the calculator's
+ * environment.
+ */
 export const CONTAINER_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: '/tmp',
@@ -58,8 +61,9 @@ export function zygoteCommand(socketPath: string, mode: ContainerMode): string[]
 }
 
 /**
- * Kills all processes of a container, and returns at once: the processes end shortly afterwards. Killing only bwrap
- * while it starts could leave a child of bwrap behind.
+ * Kills the process of a container and its descendants, and returns at once: the processes end shortly afterwards.
+ * Killing only bwrap while it starts could leave a child of bwrap behind. A container of podman or docker may live
+ * until `remove`.
  */
 export function killContainer({ process: child }: Container): void {
   if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) void killTree(child.pid);
@@ -95,7 +99,10 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** @returns the pids of the children of process `pid`; none when it has ended or /proc does not list its children. */
+/**
+ * @returns the pids of the children that the main thread of process `pid` started. None when the process has ended or
+ * /proc does not list its children.
+ */
 function readChildren(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);

@@ -9,7 +9,11 @@ import { SandboxUnavailableError } from './sandbox-types.ts';
 
 const REPOSITORY = 'localhost/tidemark-r';
 
-/** @returns the name of the image. @throws {SandboxUnavailableError} when the image cannot be imported. */
+/**
+ * @returns the name of the image.
+ * @throws {SandboxUnavailableError} when the image cannot be imported. Throws the error of the system when tar cannot
+ * start.
+ */
 export async function ensureImage(command: readonly string[], rRoot: string): Promise<string> {
   const image = `${REPOSITORY}:${basename(rRoot).replaceAll(/[^\w.-]/g, '-')}`;
   const isThere = await runOci(command, ['image', 'inspect', '--format', 'there', image]).then(

@@ -15,7 +15,7 @@ const MEMORY_WORDS = /cannot allocate|memory exhausted|bad_alloc/i;
 interface Ending {
   readonly notes: Notes;
   readonly timing: RunTiming;
-  /** Number of the last script line that the run reached; null when unknown. */
+  /** Line that R reported, otherwise the line of the last top-level expression reached; null when unknown. */
   readonly line: number | null;
 }
 
@@ -29,7 +29,7 @@ export interface DecidedLimits extends RunLimits {
 
 /**
  * Decides how a run ended, from the bytes received and the limits (R-H7).
- * @param frame the decoded result; null when its bytes cannot be read.
+ * @param frame the decoded result; null when there is no readable result.
  * @param elapsedMs milliseconds from the call to the end of the answer, for `timing.waitMs`.
  * @param isAlone true when no other run was under way at the end of the answer.
  */
@@ -63,7 +63,7 @@ function reportedOutcome(frame: ResultFrame, limits: DecidedLimits, ending: Endi
   return { kind: 'script_error', message, call, errors, ...filesOf(frame), ...ending, line };
 }
 
-/** Checks the bounds of a successful result again: the runner enforces them too, but a script can forge a frame. */
+/** Checks the number of points of a successful result again, because a script can forge a frame. */
 function okOutcome(
   frame: Extract<ResultFrame, { status: 'ok' }>,
   limits: DecidedLimits,

@@ -9,7 +9,7 @@ export interface CodedText {
 
 /**
  * Points of one variable, as columns of equal length. `dates` are distinct UNIX seconds in ascending order. A
- * Float64Array is needed for dates after 2038, which 32-bit integers cannot hold.
+ * Float64Array is needed for dates that 32-bit integers cannot hold (before December 1901 or after January 2038).
  */
 export interface SeriesColumns {
   readonly dates: Int32Array | Float64Array;
@@ -114,9 +114,15 @@ export interface Notes {
 }
 
 export interface RunTiming {
-  /** Milliseconds spent outside the run itself: on waiting for a zygote and on transferring bytes. */
+  /**
+   * Milliseconds spent on waiting for a zygote and on transferring bytes. If the sandbox ended or did not answer, the
+   * time of the run is included.
+   */
   readonly waitMs: number;
-  /** Wall time in milliseconds, from the arrival of the run header to the end of the run. */
+  /**
+   * Wall time in milliseconds, from the arrival of the run header to the end of the run. 0 if the sandbox ended or did
+   * not answer.
+   */
   readonly runMs: number;
   readonly cpuMs: number;
   readonly maxRssBytes: number;
@@ -125,8 +131,8 @@ export interface RunTiming {
 export type LimitName = 'wall_time' | 'cpu_time' | 'memory' | 'output_size' | 'processes';
 
 /**
- * Cause of a fault of the sandbox: `run` when the sandbox ended while it executed only the failed run; otherwise
- * `sandbox`.
+ * Cause of a fault of the sandbox: `run` when the sandbox ended or did not answer, and the failed run was the only run
+ * in the sandbox; otherwise `sandbox`.
  */
 export type FaultCause = 'run' | 'sandbox';
 
@@ -147,11 +153,11 @@ export type SandboxOutcome =
   | {
       readonly kind: 'script_error';
       readonly message: string;
-      /** The R call that failed; empty when R reports none. */
+      /** The R call that failed; empty when unknown, and for an error at the top level of the script. */
       readonly call: string;
       /** Line at which the script failed, counted from 1; null when unknown. */
       readonly line: number | null;
-      /** The texts of `Errors`, when the script returned `Errors` but no series; otherwise absent. */
+      /** The texts of `Errors`, when the script returned `Errors` but no series; otherwise empty or absent. */
       readonly errors?: readonly string[];
       readonly files?: readonly ScriptFile[];
       readonly notes: Notes;
@@ -161,7 +167,7 @@ export type SandboxOutcome =
       readonly kind: 'limit';
       readonly limit: LimitName;
       readonly message: string;
-      /** Line that the script reached last; null when unknown. */
+      /** Line that R reported, otherwise the line of the last top-level expression reached; null when unknown. */
       readonly line: number | null;
       readonly notes: Notes;
       readonly timing: RunTiming;
@@ -170,7 +176,7 @@ export type SandboxOutcome =
       readonly kind: 'killed';
       readonly signal: string;
       readonly message: string;
-      /** Line that the script reached last; null when unknown. */
+      /** Line that R reported, otherwise the line of the last top-level expression reached; null when unknown. */
       readonly line: number | null;
       readonly notes: Notes;
       readonly timing: RunTiming;

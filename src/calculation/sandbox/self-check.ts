@@ -10,9 +10,9 @@ type Run = (job: SandboxJob) => Promise<SandboxOutcome>;
 const NO_POINTS = 'TimeSeries = list(Dates = integer(), Values = numeric())';
 
 /**
- * R code that checks the guarantees of R-H7. It collects a text for each guarantee that does not hold: in `always` for
- * the guarantees that are checked in every mode, in `contained` for those that are checked only in the mode
- * `namespaces`.
+ * R code that checks the guarantees of R-H7 about isolation; it does not check limits. It collects a text for each
+ * guarantee that does not hold: in `always` for the guarantees that are checked in every mode, in `contained` for those
+ * that are checked only in the mode `namespaces`.
  */
 const PROBE = `
 status <- tryCatch(readLines("/proc/self/status"), error = function(e) character())
@@ -46,8 +46,8 @@ contained <- c(
 )`;
 
 /**
- * Runs the probe script, which checks the guarantees of the mode (R-H7).
- * @throws {SandboxUnavailableError} when a guarantee is broken or the probe script fails.
+ * Runs the probe script, which checks the isolation that the mode guarantees (R-H7).
+ * @throws {SandboxUnavailableError} when a checked guarantee is broken or the probe script fails.
  */
 export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {
   const findings = mode === 'namespaces' ? 'c(always, contained)' : 'always';

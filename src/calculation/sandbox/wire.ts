@@ -12,7 +12,7 @@ const HEADER_BYTES = 64;
 const TRAILER_BYTES = 64;
 const CHUNK = { result: 1, text: 2, trailer: 3 } as const;
 
-/** Number of bytes of a result row without its texts, and the number of bytes allowed for the texts of all rows. */
+/** Number of bytes of a result row without its texts, and the number of bytes allowed for the rest of the result. */
 const BYTES_PER_POINT = 24;
 const TEXT_ALLOWANCE_BYTES = 64 << 20;
 
@@ -50,7 +50,10 @@ export interface Trailer {
   readonly maxRssBytes: number;
   /** Number of bytes that the script printed, including the bytes that the supervisor dropped. */
   readonly textBytes: number;
-  /** Last line that the script reached, counted from 1; null when it reached none. The script can forge this number. */
+  /**
+   * Line of the last top-level expression that the script reached, counted from 1; null when it reached none. The
+   * script can forge this number.
+   */
   readonly line: number | null;
 }
 

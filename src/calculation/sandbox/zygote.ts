@@ -65,7 +65,8 @@ export class Zygote {
   /**
    * @param standbyDelayMs pause before the start of each standby except the first.
    * @param firstStandbyDelayMs pause before the start of the first standby.
-   * @throws {SandboxUnavailableError} when R does not start; the message contains the last lines of R's standard error.
+   * @throws {SandboxUnavailableError} when R does not become ready, or ends immediately afterwards. If R does not
+   *   become ready, the message contains the last lines of R's standard error.
    */
   static async open(
     launcher: Launcher,

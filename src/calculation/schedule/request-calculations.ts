@@ -107,8 +107,8 @@ const FORCE = `
   order by variable.id
   ${WIDEN}`;
 
-// A form value has no date, so the variables that read a changed form value are recalculated for the whole period from
-// the date of the first point of their inputs until now. These runs are background runs, like forced runs.
+// A form value has no date, so the variables that a changed form value triggers are recalculated for the whole period
+// from the date of the first point of their inputs until now. These runs are background runs, like forced runs.
 const REQUEST_FORM_READERS = `
   with changed as (
     delete from form_change where id in (
@@ -219,9 +219,9 @@ async function requestFormReaders(
 }
 
 /**
- * Stops loops (R-H11): if a variable's result leads back to the variable within one wave, records a failed run. The
- * declarations that are saved at any one time form no cycle. But a wave can contain runs of declarations from before
- * and after a save, so a save during the wave can close a loop.
+ * Stops loops (R-H11): if a variable's result leads back to the variable within one wave, records a failed run. At any
+ * one time, the triggers of the saved declarations form no cycle. But a wave can contain runs of declarations from
+ * before and after a save, so a save during the wave can close a loop.
  */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
   const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);

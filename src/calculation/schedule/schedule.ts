@@ -77,9 +77,7 @@ export function hasNextInstant(cron: string): boolean {
   }
 }
 
-/**
- * Parses a cron expression. Replaces `?` with `*`, because `?` means "now" in this library but "any" in other dialects.
- */
+/** Parses a cron expression. `?` means the same as `*`. */
 function openCron(cron: string, timeZoneId: string): Cron {
   return new Cron(cron.trim().replaceAll('?', '*'), { paused: true, timezone: timeZoneId });
 }

@@ -21,7 +21,7 @@ export interface Dispatcher {
   countWaiting(accountId: number, urgency: Urgency): number;
   /**
    * Starts no more turns, waits up to `graceMs` for the running ones, then aborts them.
-   * @returns the turns that still wait: those that were never started, and those that an aborted run gave back.
+   * @returns the turns that still wait: those that were never started, and those of aborted runs and previews.
    */
   stop(graceMs: number): Promise<readonly Turn[]>;
 }

@@ -13,7 +13,7 @@ import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
 const MAX_HELD = 64;
 
 /**
- * Wakes a calculator for these turns. Never rejects.
+ * Wakes calculators for these turns. Never rejects.
  * @returns false when Redis is unreachable; the sweeper then finds the turns in the database.
  */
 export async function wakeTurns(queue: Pick<MemberQueue, 'wakeMembers'>, turns: readonly Turn[]): Promise<boolean> {
@@ -31,8 +31,8 @@ export interface TurnTaker {
   /** Takes ids from the Redis set `key`, as many as the calculator has capacity for. */
   take(key: string): Promise<void>;
   /**
-   * Takes more ids from the Redis sets of an account. Skips a set that `take` has emptied, and a set from which at least
-   * MAX_HELD / 2 turns already wait in the calculator.
+   * Takes more ids from those Redis sets of an account in which the latest `take` may have left ids. Skips a set while
+   * at least MAX_HELD / 2 turns of its account and urgency wait in the calculator.
    */
   takeMore(accountId: number): Promise<void>;
 }

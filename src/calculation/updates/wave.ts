@@ -11,7 +11,7 @@ const MAX_NODES = 200;
 /** Maximum number of runs, and of waiting requests, that are read from one wave. */
 const MAX_RUNS = 20_000;
 
-// The last run of each variable: after a fault of the sandbox, a variable can have several runs in one wave.
+// The last run of each variable. A variable can have several runs in one wave, for example after a sandbox fault.
 const FIND_RUNS = `
   select distinct on (variable_id) variable_id as "variableId", id as "runId", state, outcome, trigger, causes,
          started_date as "startedDate", finished_date as "finishedDate"
@@ -35,14 +35,14 @@ interface WaveRun {
   readonly finishedDate: string | null;
 }
 
-/** A variable in a wave of recalculations, with its run in this wave, if it has one. */
+/** A variable in a wave of recalculations, with its waiting request or else its last run in this wave, if any. */
 export interface WaveNode extends Omit<WaveRun, 'causes' | 'trigger'> {
   readonly name: string;
   readonly sourceName: string;
   /**
    * State of the variable's last run in this wave, or:
-   * - `Waiting`: the variable has a waiting request.
-   * - `Changed`: the variable has no request and no run; a change of its points triggered other runs.
+   * - `Waiting`: the variable has a waiting request in this wave.
+   * - `Changed`: the variable has no request and no run in this wave. A change of its points triggered other runs.
    */
   readonly state: string;
   /** Null when `state` is `Changed`. */

@@ -38,7 +38,7 @@ interface Result<Data> {
 
 /**
  * Calls `fetch` with the caller's token. When the answer is 401, redirects the browser to the issuer for a new sign-in.
- * @throws {ApiError} when the server cannot be reached.
+ * @throws {ApiError} when the server cannot be reached; an AbortError when the request is aborted.
  */
 export async function fetchWithToken(request: Request): Promise<Response> {
   const token = await accessToken();
@@ -58,14 +58,17 @@ export const api = createClient<paths>({
   headers: { Accept: 'application/json' },
 });
 
-/** @returns the body of an answer. @throws {ApiError} unless the call succeeded. */
+/**
+ * @returns the body of an answer.
+ * @throws {ApiError} when the API refuses the call or cannot be reached; an AbortError when the call is aborted.
+ */
 export async function bodyOf<Data>(call: Promise<Result<Data>>): Promise<Data> {
   return (await answerOf(call)).body;
 }
 
 /**
  * @returns the body, and the number of items on all pages. The number is NaN when the API did not send it.
- * @throws {ApiError} unless the call succeeded.
+ * @throws {ApiError} when the API refuses the call or cannot be reached; an AbortError when the call is aborted.
  */
 export async function answerOf<Data>(
   call: Promise<Result<Data>>,

@@ -2352,11 +2352,8 @@ export interface components {
     PreviewRequest: {
       calculated?: unknown;
       from?: (string | number) | null;
-      /**
-      * @default svg
-      * @enum {string}
-      */
-      pictures: "svg" | "png";
+      /** @enum {string} */
+      pictures?: "svg" | "png";
       to?: (string | number) | null;
       triggerDate?: (string | number) | null;
     };
@@ -2506,11 +2503,8 @@ export interface components {
     RetentionWritten: {
       isActive?: boolean;
       keepRawYears: number;
-      /**
-      * @default Day
-      * @enum {string}
-      */
-      rollup: "Hour" | "Day";
+      /** @enum {string} */
+      rollup?: "Hour" | "Day";
       timeZoneId?: string;
     };
     Role: {

@@ -1,5 +1,5 @@
 /**
- * The Find page: a search box with the results below. While the search box is empty, the tree replaces the results. The
+ * The Find page: a search box with the results below. While there is no search text, the tree replaces the results. The
  * URL contains the search text, so users can share a search.
  */
 import { CloseButton, TextInput } from '@mantine/core';

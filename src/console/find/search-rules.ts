@@ -12,7 +12,7 @@ const FIELDS = {
 
 export type ElementKind = keyof typeof FIELDS;
 
-/** Whether the text of a search is an expression of `customFilter`. */
+/** Whether the text of a search contains an operator, and so counts as an expression of `customFilter`. */
 export function isExpression(text: string): boolean {
   return OPERATOR.test(text);
 }

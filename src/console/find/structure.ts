@@ -1,4 +1,4 @@
-/** Loads sites, sources and variables: page by page for the tree, and only the hits for a search. */
+/** Loads sites, sources and variables: page by page for the tree, and the first hits for a search. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError, answerOf, api, bodyOf } from '../api/client.ts';
@@ -72,7 +72,10 @@ interface Found<Item> {
   readonly total: number;
 }
 
-/** @returns a query whose data are the hits for `text`. The query sends no request while `text` is empty. */
+/**
+ * @returns a query whose data are the first hits for `text`. Until these hits arrive, the data are the hits for the
+ *   previous text. The query sends no request while `text` is empty.
+ */
 export function useSearch(text: string) {
   return useQuery({
     queryKey: ['search', text],

@@ -16,7 +16,7 @@ export type Step =
 
 /**
  * @returns what a key does, as WAI-ARIA defines it for trees: for example, the left arrow closes an open node, and
- * moves from any other node to its parent, if it has one. Undefined for a key that does nothing in the tree.
+ * moves from any other node to its parent, if it has one. Undefined for a key that the tree does not use.
  */
 export function nextStep(key: string, rows: readonly TreeNode[], active: number): Step | undefined {
   const row = rows[active];

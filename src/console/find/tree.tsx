@@ -33,7 +33,7 @@ function keepOpen(open: ReadonlySet<string>): void {
   }
 }
 
-/** The sites, sources and variables of the account as a tree. */
+/** The sites, sources and variables that the user may see, as a tree. */
 export function Tree() {
   const { t } = useTranslation();
   const { mayManage } = useSession();
@@ -133,8 +133,9 @@ export function Tree() {
 }
 
 /**
- * Links to the page of the chosen site or source. A user who may add elements also gets a link to the form for a new
- * element of this site or source. The links are needed, because Enter in the tree only opens and closes the row.
+ * Links to the page of the site or source whose row is active. A user who may add elements also gets a link to the form
+ * for a new element of this site or source. The links are needed, because Enter only expands or collapses the row of a
+ * site or source.
  */
 function Chosen({ row }: { readonly row: Row | undefined }) {
   const { t } = useTranslation();

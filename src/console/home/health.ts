@@ -1,4 +1,4 @@
-/** The account's health, read again every half minute while Home is open. */
+/** The account's health, read again every half minute while Home is visible. */
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../api/client.ts';
 import type { components } from '../api/openapi.d.ts';

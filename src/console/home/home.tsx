@@ -1,7 +1,7 @@
 /**
  * Home: what needs attention in the account. Shows the number of items of each kind, then the items, each with a link
- * to its variable, runs, push, file or webhook. A manager who sees no variables gets the first steps instead; any other
- * user who sees no variables learns whom to ask.
+ * to its variable, runs, push, file or webhook. A manager or administrator who sees no variables gets the first steps
+ * instead. A USER who sees no variables learns whom to ask.
  */
 import { ActionIcon, Skeleton, Tooltip } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
@@ -23,7 +23,7 @@ const ICONS: Readonly<Record<Kind, IconName>> = {
   webhooks: 'webhook',
 };
 
-/** The start page: what needs attention in the account, or the first steps when the user sees no variables. */
+/** The start page: what needs attention in the account, or a hint when the user sees no variables. */
 export function Home() {
   const { t } = useTranslation();
   const health = useHealth();
@@ -115,9 +115,7 @@ function Tile({ kind, count }: { readonly kind: Kind; readonly count: number }) 
   );
 }
 
-/**
- * Shows one number: the accepted pushes and files that are not finished, plus the calculations that have not started.
- */
+/** Shows one number: unfinished batches of pushes, plus unfinished files, plus calculations that have not started. */
 function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
   const { t } = useTranslation();
   const count = waiting.pushes + waiting.files + waiting.calculations;
@@ -137,7 +135,9 @@ function Waiting({ waiting }: { readonly waiting: Health['waiting'] }) {
   );
 }
 
-/** Shown when the user sees no variables. A manager sees the first steps; other users see whom to ask. */
+/**
+ * Shown when the user sees no variables. Managers and administrators see the first steps. A USER sees whom to ask.
+ */
 function Nothing() {
   const { t } = useTranslation();
   const { mayManage } = useSession();

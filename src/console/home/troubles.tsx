@@ -11,8 +11,8 @@ import classes from './troubles.module.css';
 const SHOWN_FIRST = 8;
 
 /**
- * Lists the troubles of the account: failed calculations, failed pushes, failed files, disabled webhooks, silent
- * variables.
+ * Lists the troubles of the account: failing calculations, pushes with errors, files with errors, disabled webhooks,
+ * silent variables.
  */
 export function Troubles({ health }: { readonly health: Health }) {
   return (

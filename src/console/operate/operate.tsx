@@ -1,6 +1,6 @@
 /**
  * The page "Operate": shows administrators the state of the whole installation, across all accounts. Refreshes itself
- * while it is open.
+ * while it is visible.
  */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -27,7 +27,7 @@ export type Installation = components['schemas']['Installation'];
 
 const REFRESH_MS = 10_000;
 /**
- * Maximum number of runs, and of pushes, that the report examines. Must equal `MAX_EXAMINED` in
+ * Maximum number of runs, and of rows of `push_operation`, that the report examines. Must equal `MAX_EXAMINED` in
  * `installation-report.ts`.
  */
 const MAX_EXAMINED = 20_000;

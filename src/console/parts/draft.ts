@@ -27,7 +27,7 @@ export function writeDraft(key: string, value: unknown): void {
   }
 }
 
-/** @returns the key under which `useDraft` stores the draft of an account. */
+/** @returns the key with which `readDraft` finds the draft that `useDraft` stored for an account. */
 export function draftKey(accountId: number | undefined, key: string): string {
   return `${accountId}.${key}`;
 }

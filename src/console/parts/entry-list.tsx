@@ -1,4 +1,4 @@
-/** A list of things that people create, such as forms, mappers and webhooks. An empty list says what to do next. */
+/** A list of things that people create, such as forms, mappers and webhooks. An empty list shows a hint. */
 import { Button, Skeleton } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { Key, ReactNode } from 'react';

@@ -1,5 +1,5 @@
 /**
- * The page that the console shows instead of a route that the user's role may not open. No link leads to such a route,
+ * A page that the console shows instead of a route that the user's role may not open. No link leads to such a route,
  * but users can enter its URL.
  */
 import { useTranslation } from 'react-i18next';

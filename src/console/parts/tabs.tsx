@@ -47,7 +47,7 @@ function Tabs<Name extends string>({ title, to, names, current, textOf }: TabsPr
             to={to}
             search={name === names[0] ? {} : { tab: name }}
             className={classes.tab}
-            // Compares the query of the URL too. Otherwise, the tab without a query would always be marked as current.
+            // Compares the whole query of the URL. Otherwise, the tab without a query would always be marked as current.
             activeOptions={{ exact: true, includeSearch: true }}
             aria-current={name === current ? 'page' : undefined}
           >

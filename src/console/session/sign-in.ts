@@ -1,6 +1,6 @@
 /**
- * Signs in by authorization code with PKCE (R-B2). Tokens are kept only in memory. After a reload, the issuer's session
- * signs the user in again without showing a page. Session storage keeps only the state of a running sign-in.
+ * Signs in by authorization code with PKCE (R-B2). Tokens are kept only in memory, so a reload starts a new sign-in.
+ * While the issuer's session lasts, no page is shown. Session storage keeps only the state of a running sign-in.
  */
 import { InMemoryWebStorage, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts';
 import { settings } from './settings.ts';
@@ -41,7 +41,7 @@ export type SignInOutcome =
 
 /**
  * Starts a sign-in, or completes the sign-in when the browser returns from the issuer. On the page for signed-out
- * people, does nothing. On an origin other than the API's, only sends the browser to the API's origin.
+ * people, does nothing. On any other page whose origin is not the API's, only sends the browser to the API's origin.
  */
 export async function openSession(): Promise<SignInOutcome> {
   if (location.pathname === SIGNED_OUT_PATH) return { kind: 'signed_out' };
@@ -71,7 +71,8 @@ export async function signIn(address: string = here()): Promise<SignInOutcome> {
 }
 
 /**
- * Revokes the refresh token and ends the session at the issuer, which then redirects to the page for signed-out people.
+ * Revokes the refresh token and opens the sign-out page of the issuer. The embedded issuer asks the user whether to end
+ * the issuer's session. With either answer, the issuer redirects to the page for signed-out people.
  */
 export async function signOut(): Promise<void> {
   await manager.revokeTokens(['refresh_token']).catch(() => undefined);

@@ -17,7 +17,7 @@ interface DeleteElementProps {
   readonly onStarted: (deletionId: string) => void;
 }
 
-/** @param onStarted called with the id of a deletion that continues in the background. */
+/** @param onStarted called with the id of the deletion if the API answers 202: the deletion runs in the background. */
 export function DeleteElement({ kind, stored, onStarted }: DeleteElementProps) {
   const { t } = useTranslation('structure');
   const queries = useQueryClient();

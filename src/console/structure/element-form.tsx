@@ -1,4 +1,4 @@
-/** Edits the fields and forms of a site, a source or a variable. The browser keeps changes that are not yet saved. */
+/** Edits the fields and form values of a site, source or variable. The browser keeps changes that are not yet saved. */
 import { Skeleton } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -75,7 +75,7 @@ function Editor({ kind, target, stored, onSaved, forms }: ElementFormProps & { r
     },
     onSuccess: async (id) => {
       dropDraft(stored ? draft : saved);
-      // Fetches all queries again, because the tree, searches and other pages show the name of the element.
+      // Invalidates all queries, because the tree, searches and other pages show the name of the element.
       await queries.invalidateQueries();
       await onSaved(id);
     },

@@ -31,7 +31,8 @@ export function FieldInput({ field, text, options, isDisabled, onChange }: Field
         searchable
         clearable
         limit={100}
-        // A click before the options arrive would leave the list closed, so the field is disabled until then.
+        // A click on an empty list would leave the list closed even after the options arrive. So the field is disabled
+        // while its list is empty.
         disabled={isDisabled || data.length === 0}
         data={[...data]}
         value={text === '' ? null : text}

@@ -8,7 +8,7 @@ import { type Members, toNumber } from './fields.ts';
 export type Form = components['schemas']['Form'];
 export type FormField = Form['groups'][number]['fields'][number];
 
-/** For each form field, the text in its input. `pathOf` makes the key of a field. */
+/** The texts in the inputs of form fields. `pathOf` makes the key of a field. A field without a text may be absent. */
 export type FormTexts = Readonly<Record<string, string>>;
 
 /** @returns the key of a field in `FormTexts`. */

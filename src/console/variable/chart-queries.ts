@@ -15,7 +15,7 @@ import { loadPoints, loadVersionInstants } from './points.ts';
 
 /** Maximum number of stops of the slider. A stop is an instant at which a version arrived. */
 const MAX_STOPS = 300;
-/** If the range has more points than this, the slider gets no stops for the versions of the points. */
+/** If more points than this are estimated for the range, the slider gets no stops for the versions of the points. */
 const MAX_POINTS_FOR_STOPS = 12_000;
 
 /** The spacing of a variable's points is estimated from at most this number of its last points. */
@@ -89,9 +89,9 @@ export function useChartPoints(
 /**
  * @param live instants at which versions have arrived since the chart was opened.
  * @returns the stops of the slider, ascending, as ISO 8601: the instants in `live`, and the arrivals of the first and
- * last version of each VersionTag. Versions without a VersionTag count as one more tag. When the range has few points,
- * the arrivals of all versions of these points are stops too. When there are more than MAX_STOPS stops, MAX_STOPS of
- * them are returned, spread evenly over the list.
+ * last version of each VersionTag. Versions without a VersionTag count as one more tag. When `isWanted` is true and the
+ * range has few points, the arrivals of all versions of these points are stops too. When there are more than MAX_STOPS
+ * stops, MAX_STOPS of them are returned, spread evenly over the list.
  */
 export function useStops(
   variableId: number,

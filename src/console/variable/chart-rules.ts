@@ -22,7 +22,7 @@ export type Resolution = 'Raw' | 'Minute' | 'Hour' | 'Day' | 'Month';
 export const RAW_LIMIT = 45_000;
 /** Maximum number of buckets in a chart. The limit does not apply to months, the longest buckets. */
 const BUCKET_LIMIT = 6000;
-/** Step of a variable without a granularity or without a time base, in seconds. */
+/** Step that is assumed when the step of a variable is not known, in seconds. */
 const DEFAULT_STEP_SEC = 900;
 const DAY_SEC = 86_400;
 const YEAR_SEC = 366 * DAY_SEC;
@@ -69,9 +69,9 @@ export function spacingOf(seconds: readonly number[]): number | undefined {
 
 /**
  * @returns the step, in seconds, with which a chart estimates the number of points in a range. The step is the shorter
- * of the declared step and the usual interval (`spacingSec`); DEFAULT_STEP_SEC when neither is known. When the points
- * are closer together than declared, an estimate with the declared step would be too low, and the chart could read
- * millions of raw points.
+ * of the declared step and the usual interval (`spacingSec`). It is DEFAULT_STEP_SEC when neither is known, or when the
+ * shorter one is 0. When the points are closer together than declared, an estimate with the declared step would be too
+ * low, and the chart could read millions of raw points.
  */
 export function chartStepOf(granularity: number | null, timeBase: string | null, { spacingSec }: Bounds): number {
   const declared = granularity === null || timeBase === null ? undefined : stepOf(granularity, timeBase);
@@ -91,7 +91,8 @@ export function planResolution({ from, to }: Range, stepSec: number): Resolution
 
 /**
  * @param dates starts of the shown buckets, ascending. @param start one of these dates.
- * @returns the period of the bucket that begins at `start`; the last bucket ends at the end of the range.
+ * @returns the period from `start` to the next shown bucket; for the last bucket, to the end of the range. The period
+ * has at least one second.
  */
 export function bucketAt(dates: ArrayLike<number>, start: number, range: Range): Range {
   const next = Array.from(dates).find((date) => date > start) ?? range.to;

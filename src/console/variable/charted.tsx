@@ -41,7 +41,7 @@ import { VersionBar } from './versions/version-bar.tsx';
 
 const route = getRouteApi('/console/variables/$variableId');
 
-/** Buckets are read again when the range has moved by 1/BUCKET_MOVES of its length. */
+/** When the range moves, the period that is read for buckets moves in steps of 1/BUCKET_MOVES of its length. */
 const BUCKET_MOVES = 500;
 
 interface ChartedProps {

@@ -1,6 +1,6 @@
 /**
- * The last deliveries of a webhook, newest first. The list is refreshed every few seconds while the page is open. Each
- * delivery can be opened; a delivery that has ended can be sent again.
+ * The last delivery attempts of a webhook, newest first. The list is refreshed every few seconds while the page is
+ * visible. Each attempt can be opened. An attempt that has ended has a button that sends the message again.
  */
 import { Button, Skeleton } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -21,7 +21,7 @@ const REFRESH_MS = 3000;
 const STATES = ['Pending', 'Succeeded', 'Failed'] as const;
 type AttemptState = (typeof STATES)[number];
 
-/** Lists the last deliveries of a webhook. @param id the webhook's id. */
+/** Lists the last delivery attempts of a webhook. @param id the webhook's id. */
 export function Deliveries({ id }: { readonly id: string }) {
   const { t } = useTranslation('webhooks');
   const [state, setState] = useState<AttemptState>();

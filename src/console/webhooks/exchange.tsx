@@ -51,7 +51,7 @@ function Message({ head, headers, body }: MessageProps) {
   );
 }
 
-/** @returns `body` with line breaks and indents when it is JSON; otherwise `body` as it is. */
+/** @returns the JSON in `body`, written anew with line breaks and indents; `body` as it is when it is not JSON. */
 function indent(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

@@ -32,7 +32,7 @@ export function ScopePicker({ kind, label, value, onChange }: ScopePickerProps) 
   const [text, setText] = useState('');
   const [search] = useDebouncedValue(text.trim(), DEBOUNCE_MS);
   const ids = value.split(/[\s,]+/).filter((id) => id !== '');
-  // Leaves out texts that are not ids. A draft that an earlier release saved may contain such texts.
+  // Keeps only ids of at most nine digits. A draft that an earlier release saved may contain texts that are not ids.
   const readable = ids.filter((id) => /^\d{1,9}$/.test(id)).map(Number);
   const chosen = useElements(kind, { [ID_FILTERS[kind]]: readable }, readable.length) ?? [];
   const found = useElements(kind, search === '' ? {} : { customFilter: toFilter(search, kind) }, MAX_FOUND);

@@ -20,7 +20,7 @@ export interface WebhookFields {
   readonly isEnabled: boolean;
   /** Custom headers, one `Name: value` per line. */
   readonly headers: string;
-  /** Comma-separated ids of the sites whose events the webhook receives. */
+  /** Comma-separated ids of the sites in the webhook's filter. An empty filter matches every event. */
   readonly siteIds: string;
   readonly sourceIds: string;
   readonly variableIds: string;

@@ -25,8 +25,8 @@ export class CellKeys {
 
   /**
    * @param columns positions of the columns whose cells form the key.
-   * @param numberOf returns the number of a key that is not cached. The number must always be the same for the same
-   *   cells.
+   * @param numberOf returns the number of a key that is not cached. For the same cells, the number may change only if
+   *   `clear` is called.
    */
   constructor(columns: readonly number[], numberOf: (cells: RowCells) => number) {
     this.#columns = columns;

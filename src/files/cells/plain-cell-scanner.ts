@@ -1,6 +1,6 @@
 /**
  * Reads plain cells (dates and numbers in their usual form) from bytes, because creating strings costs more. Returns
- * NaN for any other cell. For a plain cell, `cell-parser.ts` returns the same value.
+ * NaN for any other cell. `PlainDates` and `plainNumber` return the same values as `cell-parser.ts`.
  */
 import { daysInMonth } from '../../platform/dates/date-rules.ts';
 
@@ -103,8 +103,8 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
 /**
  * Reads a date cell that holds a serial number. Reads whole days and fraction separately, so the error is far less than
  * a millisecond.
- * @returns days since the epoch of the workbook; NaN for a cell that is not a plain number, and for a negative number
- *   with a fraction.
+ * @returns days since the epoch of the workbook; NaN for a negative number with a fraction, and for a cell in another
+ *   form, such as `1e3`, `.5` or `5.`.
  */
 export function plainSerial(bytes: Uint8Array, start: number, end: number): number {
   let point = start;
@@ -112,7 +112,7 @@ export function plainSerial(bytes: Uint8Array, start: number, end: number): numb
   if (point === end) return plainNumber(bytes, start, end);
   const days = plainNumber(bytes, start, point);
   const readEnd = Math.min(end, point + 1 + MAX_DIGITS);
-  // Ignores further digits, which exceed the precision of a double. Any other character, such as the E of an exponent,
+  // Ignores further digits, which amount to less than a nanosecond. Any other character, such as the E of an exponent,
   // gives NaN.
   for (let at = readEnd; at < end; at += 1) {
     const digit = (bytes[at] as number) - ZERO;

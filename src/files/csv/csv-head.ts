@@ -1,6 +1,6 @@
 /**
- * Reads the head of a CSV (R-E2): finds its line end, its delimiter and its header. The header is the first record that
- * is not blank.
+ * Reads the head of a CSV (R-E2): finds its line end, its delimiter and its header. The header is the first record with
+ * a cell that is not empty. A cell with only spaces is not empty.
  */
 import { cellText } from '../cells/row-cells.ts';
 import { decodeUtf8 } from '../cells/utf8.ts';

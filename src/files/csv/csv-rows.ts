@@ -69,8 +69,7 @@ export class CsvRows implements RecordVisitor {
 }
 
 /**
- * Quotes a cell for an error message. Reads a cell that is not valid UTF-8 as latin1. Replaces NUL by U+FFFD, because
- * PostgreSQL cannot store NUL.
+ * Quotes a cell for an error message. Reads a cell that is not valid UTF-8 as latin1. Replaces NUL by U+FFFD.
  */
 function shown(cell: string): string {
   return show((decodeUtf8(cell) ?? cell).replaceAll('\0', '\uFFFD'));

@@ -38,7 +38,7 @@ export class RecordScanner {
   readonly #visitor: RecordVisitor;
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  /** Columns of the current record whose cells contain doubled quotes. */
+  /** Kept columns of the current record whose cells contain doubled quotes. */
   readonly #doubled: number[] = [];
   #buffer: Buffer = Buffer.alloc(0);
   #bytes: Buffer = this.#buffer;
@@ -165,7 +165,10 @@ export class RecordScanner {
     return lineEnd;
   }
 
-  /** Reads a record that has quotes and may span several lines. @returns the same as `#record`, or MALFORMED. */
+  /**
+   * Reads a record that has quotes and may span several lines.
+   * @returns the same as `#record`, or MALFORMED. Also INCOMPLETE when the file ends before a closing quote.
+   */
   #quoted(start: number): number {
     const bytes = this.#bytes;
     let cellCount = 0;
@@ -176,8 +179,8 @@ export class RecordScanner {
       if (end < 0) return end;
       if (end > at && !(isQuoted && this.#isEmptyQuoted(at))) cellCount = column + 1;
       if (end >= bytes.length || bytes[end] === this.#newline) {
-        // Doubled quotes are replaced only when the record is complete: a malformed record is read again, line by
-        // line, and therefore needs its original bytes.
+        // Doubled quotes are replaced only in a complete record. An incomplete record is read again later. After a
+        // malformed record, its second line and later lines are read again. Both need their original bytes.
         for (const doubled of this.#doubled) this.#halveQuotes(doubled);
         this.#visit(column + 1, cellCount);
         return end;

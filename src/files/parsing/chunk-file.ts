@@ -23,7 +23,7 @@ export interface ChunkFile {
 }
 
 /**
- * Creates a file in the temporary directory without a name; the system deletes it when no process has it open.
+ * Creates a file without a name in the temporary directory. The system deletes the file when no process has it open.
  * @throws {Error} of the file system, such as ENOSPC.
  */
 export function openChunkFile(): ChunkFile {

@@ -9,7 +9,7 @@ import { writeSync } from 'node:fs';
 export const CHUNK_DESCRIPTOR = 4;
 
 const SLOTS = 2;
-// The file is sparse: on disk, each slot takes only as much space as the largest chunk that was written to it.
+// The file is sparse: on disk, each slot takes at most as much space as the largest chunk that was written to it.
 const SLOT_BYTES = 256 << 20;
 
 /** Position of a chunk's tuples in the file, in bytes. */

@@ -28,7 +28,7 @@ export interface ParseHelp {
    * new in the file, or when the parser has forgotten it.
    */
   resolve(request: ResolveRequest): Promise<ResolveAnswer>;
-  /** Called once, before the first chunk, with the names of unknown columns. */
+  /** Called at most once, before the first chunk, with the names of unknown columns. */
   onHeader(ignored: readonly string[]): void;
 }
 
@@ -37,7 +37,8 @@ export interface FileParser {
    * Yields the rows of a file, chunk by chunk. A chunk is valid until the next chunk is requested.
    * @throws {FileRefusal} when the file cannot be read to its end.
    * @throws {ParserDeath} when the parser process ended before it had parsed the file.
-   * @throws {Error} when the parser reports a bug or a fault of the machine, or when `help` throws.
+   * @throws {Error} when the parser process cannot be started, when the chunk file cannot be created or read, when the
+   *   parser reports a bug or a fault of the machine, or when `help` throws.
    */
   parse(order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk>;
   /** Ends the idle parser processes. */
@@ -60,10 +61,11 @@ export class ParserDeath extends Error {
 const OUTER_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
-// Maximum heap of a parser. A parser that exceeds this heap aborts, which counts as a failure of the file. The maximum
-// is far below the memory of the container, because a kill by the kernel would not count as a failure of the file.
+// Maximum heap of a parser. A parser that exceeds this heap aborts, which counts against the file. The maximum is far
+// below the memory of the container, because a kill by the kernel would not count against the file.
 const HEAP_MEBIBYTES = 192;
-// Maximum memory of a parser outside its heap: parts of the file, their inflated bytes, and one chunk.
+// Maximum memory for the buffers of a parser outside its heap: parts of the file, their inflated bytes, the shared
+// strings of a workbook, and one chunk. The memory of Node itself is not included.
 const BUFFER_MEBIBYTES = 128;
 const MAX_IDLE_MS = 60_000;
 
@@ -170,7 +172,7 @@ async function* chunksOf(
         hasAsked && !OUTER_SIGNALS.has(signal ?? ''),
       ),
     );
-  // Node.js emits `error` without `exit` when it cannot start the process, for example for lack of memory.
+  // Node.js emits `error` without `exit` when it cannot start the process, for example at the limit of processes.
   child.on('message', onMessage).on('exit', onExit).on('error', fail);
   holdLoop(child, true);
   try {

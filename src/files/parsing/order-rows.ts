@@ -1,6 +1,6 @@
 /**
  * Orders the rows of a chunk for the database, which appends ascending dates fastest. Keeps file order when the
- * dates of every variable ascend. Otherwise sorts by variable and date, and keeps only the last row of each
+ * dates of every variable strictly ascend. Otherwise sorts by variable and date, and keeps only the last row of each
  * variable, date and VersionTag (R-D5).
  */
 

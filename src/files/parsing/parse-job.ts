@@ -28,7 +28,7 @@ export interface HeaderNote {
 export interface ParseJob {
   readonly source: FileSource;
   readonly limits: FileLimits;
-  /** Position at which the previous attempt stopped; `START` for the first attempt. */
+  /** Position after the last chunk that was written; `START` when no chunk was written. */
   readonly from: FilePosition;
   readonly onHeader: (note: HeaderNote) => void;
   readonly emit: EmitRows;
@@ -39,7 +39,7 @@ export interface ParseJob {
  * disk, so larger chunks mean fewer waits.
  */
 export interface ChunkRows {
-  /** Number of rows of the first chunk. It is small, so that writing starts early. */
+  /** Minimum number of rows of the first chunk. It is small, so that writing starts early. */
   readonly first: number;
   readonly max: number;
 }
@@ -55,8 +55,8 @@ export const CSV_CHUNKS: ChunkRows = { first: 30_000, max: 90_000 };
 export const XLSX_CHUNKS: ChunkRows = { first: 10_000, max: 60_000 };
 
 /**
- * Returns true when the collected rows fill a chunk; chunks grow from `first` to `max` rows.
- * @param doneRows number of rows in earlier chunks.
+ * Returns true when the collected rows fill a chunk. The required number of rows grows from `first` to `max`.
+ * @param doneRows number of rows in earlier chunks of this attempt.
  */
 export function isChunk({ first, max }: ChunkRows, collectedRows: number, doneRows: number): boolean {
   return collectedRows >= Math.min(max, Math.max(first, doneRows));
@@ -64,7 +64,7 @@ export function isChunk({ first, max }: ChunkRows, collectedRows: number, doneRo
 
 /**
  * Requires that the file stays within its limit of rows.
- * @param rows number of rows below the header that the parser has read so far.
+ * @param rows number of rows between the header and the current position, including rows of earlier attempts.
  * @throws {FileRefusal} too_many_rows when `rows` exceeds the limit (R-E4).
  */
 export function assertRowCount(rows: number, { maxRows }: FileLimits): void {

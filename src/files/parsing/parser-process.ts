@@ -24,8 +24,8 @@ function send(message: FromParser): void {
   process.send?.(message);
 }
 
-// A signal to the process group, such as Ctrl-C, also reaches this process. It is ignored, because the ingester first
-// writes the chunk in progress and then disconnects, which ends this process.
+// A signal to the process group, such as Ctrl-C, also reaches this process. This process ignores the signal: the
+// ingester first writes the chunk in progress, and then kills this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToParser) => {
@@ -50,7 +50,7 @@ process.on('message', (message: ToParser) => {
 
 function toFailure(error: unknown): FromParser {
   if (error instanceof FileRefusal) return { kind: 'refused', code: error.code, message: error.message };
-  // V8 throws RangeError when a string or a buffer exceeds its maximum length.
+  // V8 throws RangeError for a string that is too long, and for a buffer that is too long or finds no free memory.
   if (error instanceof RangeError) return { kind: 'refused', code: 'too_large', message: TOO_LARGE };
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;

@@ -1,6 +1,6 @@
 /**
  * Collects the rows of a chunk: valid rows as columns, invalid rows as errors. After the targets and labels of the rows
- * have been resolved, encodes the valid rows as COPY tuples. Runs in the parser process, without an object per row.
+ * have been resolved, encodes the valid rows as COPY tuples. Runs in the parser process. A valid row takes no object.
  */
 
 import { LOCAL_DAY } from '../../platform/dates/date-rules.ts';
@@ -29,7 +29,10 @@ export interface EncodedRows {
   readonly warningCount: number;
 }
 
-/** Holds the rows of one chunk at a time. `encode` removes them; `targets` and `labels` stay for the next chunk. */
+/**
+ * Holds the rows of one chunk at a time. `encode` removes the rows. `targets` and `labels` keep their combinations for
+ * the next chunk, unless `trim` clears the combinations.
+ */
 export class RowCollector {
   readonly targets: TargetTable;
   readonly labels: LabelTable;
@@ -59,7 +62,7 @@ export class RowCollector {
   /**
    * Adds a row with a valid date and value.
    * @param dateMicros microseconds since 1970-01-01T00:00 in UTC, or in local time when `isLocal` is true.
-   * @param isDay true when the row has a date without a time of day; `dateMicros` is then the start of that day.
+   * @param isDay true when the row has a date without a time of day; `dateMicros` is then 00:00 of that day.
    */
   add(
     row: number,
@@ -106,8 +109,8 @@ export class RowCollector {
   }
 
   /**
-   * Resolves the targets, labels and local dates of the rows, and scales the values. Moves valid rows to the front and
-   * turns invalid rows into errors.
+   * Looks up the targets and labels of the rows, converts local dates to UTC, and divides values by the divider. Moves
+   * valid rows to the front and turns invalid rows into errors.
    * @returns number of valid rows.
    */
   #settle(): number {

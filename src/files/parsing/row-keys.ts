@@ -34,7 +34,7 @@ export class RowKeys {
   /**
    * Adds a row with a valid date and value.
    * @param dateMicros microseconds since 1970-01-01, on the local clock when `isLocal`.
-   * @param isDay true when the row has a date without a time of day; `dateMicros` is then the start of that day.
+   * @param isDay true when the row has a date without a time of day; `dateMicros` is then 00:00 of that day.
    */
   add(row: number, cells: RowCells, dateMicros: number, isLocal: boolean, value: number, isDay = false): void {
     const collector = this.#collector;

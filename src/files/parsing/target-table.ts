@@ -12,8 +12,8 @@ import { parseFileId, show } from '../cells/cell-parser.ts';
 import type { RowErrorCode } from '../standard-file.ts';
 import { COLUMN_OF, type Columns, type Identifier } from './header-columns.ts';
 
-// Maximum number of combinations of identifiers that are kept for the next chunk. The maximum bounds memory when every
-// row has a different combination.
+// Maximum number of combinations that this table or a `LabelTable` keeps for the next chunk. The maximum bounds memory
+// when every row has a different combination.
 export const MAX_ENTRIES = 100_000;
 const IDS: ReadonlySet<string> = new Set(['variableId', 'sourceId', 'variableTypeId']);
 const SEPARATOR = '\u0000';

@@ -1,7 +1,7 @@
 /**
  * Background worker that ingests uploaded files, part of the ingester role. A queue of account ids wakes it;
- * a sweeper finds accounts whose wake-up was lost. On each wake-up, the worker ingests one file of the account and then
- * queues the account again, so that accounts take turns.
+ * a sweeper finds accounts whose wake-up was lost or whose file must be retried. On a wake-up, the worker ingests one
+ * file of the account. If a file was waiting, the worker then queues the account again, so that accounts take turns.
  */
 
 import { ACCOUNT_DELAYS, createBackOff } from '../../platform/back-off.ts';
@@ -23,8 +23,8 @@ import { findWaitingAccounts, type TakenFile } from './take-file.ts';
 
 const PURGE_INTERVAL_MS = 600_000;
 /**
- * While files of several accounts are processed, parsing and writing the files of one account takes at most this
- * fraction of the elapsed time.
+ * While this process ingests files of several accounts, each account may parse and write for about this fraction of the
+ * time (`AccountPace`).
  */
 const CHUNK_SHARE = 0.4;
 
@@ -50,7 +50,10 @@ export interface FileIngesterServices {
 }
 
 export interface FileIngester {
-  /** Finishes the chunks in progress, then stops; another process resumes unfinished files (R-E5). */
+  /**
+   * Writes the chunks in progress, except chunks that wait for pushes; then stops. Another process resumes unfinished
+   * files (R-E5).
+   */
   stop(): Promise<void>;
 }
 

@@ -36,10 +36,11 @@ export interface IngestFileServices {
   readonly log: Log;
 }
 
-// A file that fails because of its content or a bug must not be retried for ever: after 10 failures it is Failed. A
-// written chunk sets the count of failures to 0. When the parser process dies because of the file, usually for lack of
-// memory, this counts as 5 failures, so the file is Failed at the second such death. Faults of the service, and parser
-// processes that were killed from outside, never count (R-A15).
+// A file must not be retried for ever: after 10 failures because of its content or a bug, the file is Failed. A
+// `FileRefusal` makes the file Failed at once. A written chunk sets the count of failures to 0. When the parser process
+// dies because of the file, usually for lack of memory, the death counts as 5 failures. So the file is Failed at the
+// second such death, unless a chunk was written between the deaths. Faults of the service, and parser processes that
+// were killed from outside, never count (R-A15).
 const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 
@@ -51,9 +52,10 @@ const STOPPED =
   'file processing stopped; the written rows are kept, and an unfinished file resumes after its last written row';
 
 /**
- * Ingests the oldest waiting file of an account (R-E2). When `signal` aborts, stops after the chunk in progress. A file
- * that cannot be read ends as Failed.
- * @returns false when no file waits.
+ * Ingests the oldest unfinished file of an account (R-E2). When `signal` aborts, stops after the chunk in progress,
+ * but does not write a chunk that waits for pushes. A file that cannot be read ends as Failed.
+ * @returns false when the account has no unfinished file.
+ * @throws {Error} the error that stopped the processing, when the file must be retried.
  */
 export async function ingestFile(
   services: IngestFileServices,

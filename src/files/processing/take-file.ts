@@ -1,6 +1,6 @@
 /**
- * Marks files as Processing, and sets their final state. The files of an account are processed one
- * at a time, in upload order.
+ * Marks files as Processing, and sets their final state. The files of an account are processed one at a time, in the
+ * order in which their uploads ended.
  */
 import type { Reach } from '../../identity/caller/site-reach.ts';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
@@ -27,8 +27,8 @@ interface FileRow extends Omit<TakenFile, 'reach' | 'position'>, FilePosition {
 }
 
 /**
- * Marks the oldest unfinished file of an account as Processing and returns it; a file whose process crashed is
- * unfinished too. @returns undefined when the account has no unfinished file.
+ * Marks the oldest unfinished file of an account as Processing and returns the file. A file is unfinished when it is
+ * Queued or Processing. @returns undefined when the account has no unfinished file.
  */
 export async function takeFile(database: Database, accountId: number): Promise<TakenFile | undefined> {
   const { rows } = await database.query<FileRow>(
@@ -62,7 +62,7 @@ export async function countFailures(database: Database, fileId: string, failures
 
 /**
  * Returns the ids of the accounts that have unfinished files. The sweeper wakes these accounts, because a wake-up may
- * have been lost.
+ * have been lost, or a file must be retried.
  */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(
@@ -121,8 +121,8 @@ interface FileIngested extends Pick<Ended, 'filename' | 'userId' | 'state'> {
   readonly counts: Pick<Ended, 'rows' | 'ingested' | 'rejected' | 'warnings'>;
   readonly failure?: { readonly code: RefusalCode; readonly message: string };
   /**
-   * Ids of the variables to which the file has written points. Present only when the filter of a webhook needs the ids.
-   * Receivers do not get the ids.
+   * Ids of the variables of the valid rows of the written chunks, including rows whose dates are rolled up. Present
+   * only when the filter of a webhook needs the ids. Receivers do not get the ids.
    */
   readonly concerns?: readonly number[];
 }

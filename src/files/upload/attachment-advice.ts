@@ -19,8 +19,8 @@ const BY_NAME: readonly (readonly [name: RegExp, advice: string])[] = [
 ];
 
 /**
- * @returns how to upload the file so that its rows are read, in ASCII, so that it fits into a header; undefined when
- * `filename` does not look like the name of a data file.
+ * @returns how to upload the file so that its rows are read; undefined when `filename` does not look like the name of a
+ * data file. The text is ASCII, because a header carries the text.
  */
 export function adviceFor(filename: string): string | undefined {
   return BY_NAME.find(([name]) => name.test(filename))?.[1];

@@ -4,7 +4,7 @@ import { type FileFormat, FileRefusal } from '../standard-file.ts';
 export const ZIP_START = 'PK\x03\x04';
 /** First bytes of an OLE compound file: an Office document from before 2007, or a newer one with a password. */
 export const COMPOUND_START = '\xd0\xcf\x11\xe0';
-/** The check of the format of a file reads this number of bytes from the start of the file. */
+/** The check of the format of a file reads at most this number of bytes from the start of the file. */
 export const SIGNATURE_BYTES = 4096;
 const UTF8_MARK = '\xef\xbb\xbf';
 
@@ -20,7 +20,7 @@ const NOT_CSV: readonly (readonly [start: string, what: string])[] = [
   ['\xfe\xff', 'the file must be UTF-8, got UTF-16'],
 ];
 
-/** Returns the length in bytes of the UTF-8 byte order mark; 0 when `start` has none (R-E4). */
+/** Returns the length in bytes of the UTF-8 byte order mark; 0 when `start` has none (R-E2). */
 export function markBytes(start: string): number {
   return start.startsWith(UTF8_MARK) ? UTF8_MARK.length : 0;
 }
@@ -39,8 +39,8 @@ export function assertSignature(format: FileFormat, start: string): void {
 function assertCsvStart(start: string): void {
   const foreign = NOT_CSV.find(([mark]) => start.startsWith(mark));
   if (foreign) throw new FileRefusal('wrong_format', foreign[1]);
-  // A NUL in the header (the first line that is not blank) rejects the whole file. A NUL in a later line rejects only
-  // that row.
+  // Refuses the whole file for a NUL in the header (the first line that is not blank), as far as `start` contains the
+  // header. A NUL in a later line rejects at most the row of this line.
   if (/^\s*[^\r\n]*\0/.test(start)) {
     throw new FileRefusal('wrong_format', 'the file must be CSV in UTF-8, but its header contains NUL bytes');
   }

@@ -13,10 +13,11 @@ export interface FormPart {
 }
 
 /**
- * Finds the first part named `data`, ignoring case. Reading the content of this part also reads the rest of the form,
- * and throws invalid_input if the rest is malformed.
+ * Finds the first part named `data`, ignoring case. Reading the content of this part throws invalid_input when the form
+ * ends inside this part. An error after this part may go unnoticed.
  * @throws {DomainError} invalid_input when the form is malformed before this part, or none of the first 100 parts is
- *   named `data`.
+ *   named `data`. `findPart` and reading the content also throw the errors of `body`. An error that is not a
+ *   DomainError becomes invalid_input.
  */
 export function findPart(body: Readable, contentType: string): Promise<FormPart> {
   return new Promise((resolve, reject) => {
@@ -57,8 +58,8 @@ async function* contentOf(part: Readable): AsyncGenerator<Uint8Array> {
 function openForm(contentType: string): BusboyInstance {
   try {
     const headers: BusboyHeaders = { 'content-type': contentType };
-    // Busboy would collect the part `data` in memory when the part has no file name. With `isPartAFile`, Busboy always
-    // streams this part.
+    // By default, Busboy may collect a part without a file name in memory. With `isPartAFile`, Busboy always streams
+    // the part `data`.
     return new Busboy({
       headers,
       limits: { parts: MAX_FORM_PARTS },

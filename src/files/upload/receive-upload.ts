@@ -16,7 +16,8 @@ import type { FileFormat } from '../standard-file.ts';
 import { findPart } from './read-form.ts';
 import { fileTooLarge, type Upload } from './store-file.ts';
 
-// Bytes that a form may have besides the file: boundaries, headers and other parts.
+// The limit of a body is the limit of the file plus this number of bytes, for boundaries, headers and other parts of a
+// form.
 const FORM_BYTES = 1 << 20;
 const MAX_FILENAME = 255;
 const FORMATS: Readonly<Record<string, FileFormat>> = { 'text/csv': 'csv', [XLSX_TYPE]: 'xlsx' };
@@ -40,7 +41,7 @@ export const UPLOAD_QUERY = declareQuery({
  * @param maxBytes maximum size of the file.
  * @throws {DomainError} unsupported_media_type when the format or the Content-Encoding is not accepted; invalid_input
  * for a malformed form or file name; body_too_large for a body that is too large. Iterating `content` may also throw
- * body_too_large.
+ * invalid_input or body_too_large.
  */
 export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
   const type = mediaType(request.headers.get('content-type'));

@@ -48,7 +48,7 @@ export const fileTooLarge = (maxBytes: number) => `the file must be at most ${sh
  * @returns the file id, after the file is durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
  *   invalid_input when the file is empty or the first 4096 bytes of a CSV are white space; queue_full when uploads take
- *   too much memory (R-A14).
+ *   too much memory (R-A14). Also throws the errors of `content`.
  */
 export async function storeFile(
   { database, memory, pace, maxBytes }: StoreServices,

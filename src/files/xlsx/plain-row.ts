@@ -141,7 +141,7 @@ function isAt(bytes: Buffer, at: number, what: Buffer): boolean {
   return true;
 }
 
-/** Returns true for a byte that may be part of an attribute name. */
+/** Returns true for a byte of a plain name: an ASCII letter, a digit, `:`, `_` or `-`. */
 function isInName(byte: number | undefined): boolean {
   if (byte === undefined) return false;
   const letter = byte | 0x20;

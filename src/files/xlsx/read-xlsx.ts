@@ -53,8 +53,8 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
 }
 
 /**
- * Reads the header, and skips the next `doneRows` rows. Adds each later row to the collector if the row is valid, else
- * rejects the row. Ignores empty rows.
+ * Reads the header, and skips the next `doneRows` rows. Adds each later row to the collector if its date and value are
+ * valid, else rejects the row. Ignores empty rows.
  */
 class SheetRows implements RowVisitor {
   scanner: SheetScanner | undefined;
@@ -202,7 +202,7 @@ function toDateText(serial: number, system: DateSystem): string | undefined {
   return micros === undefined ? undefined : formatInstant(micros).replace('Z', '');
 }
 
-/** Formats a number in a text column: 1200 for `1.2E3`, and 12345 for `12345.0`. */
+/** Formats a number: 1200 for `1.2E3`, and 12345 for `12345.0`. */
 function toPlainText(raw: string): string {
   const value = Number(raw);
   return Number.isFinite(value) ? String(value) : raw;

@@ -18,8 +18,8 @@ const END = Date.UTC(2200, 0, 1);
 /**
  * Converts a serial number (days) to a local date. Rounds to the millisecond, because further digits are rounding
  * errors.
- * @returns microseconds of the local clock since 1970-01-01; undefined for a negative number, 29 February 1900, and
- *   dates in 2200 and later.
+ * @returns microseconds of the local clock since 1970-01-01; undefined for NaN, a negative number, 29 February 1900,
+ *   and dates in 2200 and later.
  */
 export function serialToMicros(serial: number, system: DateSystem): number | undefined {
   if (!(serial >= 0)) return undefined;
@@ -44,7 +44,7 @@ const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
 export function isDateFormat(id: number, code: string | undefined): boolean {
   if (code === undefined) return BUILT_IN_DATES.some(([first, last]) => id >= first && id <= last);
   // A letter does not stand for a date when it is in a quoted text, directly after an escape or padding character, or
-  // in brackets (colours, conditions).
+  // in brackets (colours, conditions). But [h], [m] and [s] stand for an elapsed time.
   const pattern = code
     .replace(/"[^"]*"?/g, '')
     .replace(/[\\_*]./g, '')

@@ -32,7 +32,8 @@ export const NO_STRINGS: SharedStrings = { get: () => undefined };
 
 /**
  * Reads the shared strings from the part `name` of the archive.
- * @throws {FileRefusal} too_large above 96 MiB of text or 4,000,000 strings; damaged_file when the part is not valid.
+ * @throws {FileRefusal} too_large above 96 MiB of text or 4,000,000 strings; damaged_file when the part is not valid;
+ *   wrong_format for an encoding other than UTF-8 or US-ASCII.
  */
 export async function readSharedStrings(archive: XlsxArchive, name: string): Promise<SharedStrings> {
   const table = new StringTable();

@@ -36,7 +36,7 @@ export class SheetScanner {
 
   /**
    * Reads the next bytes of the sheet. Passes each complete row to the visitor.
-   * @throws {FileRefusal} damaged_file, wrong_format.
+   * @throws {FileRefusal} damaged_file, wrong_format, and the errors of the visitor.
    */
   feed(piece: Uint8Array): void {
     const bytes = this.#append(piece);
@@ -50,7 +50,11 @@ export class SheetScanner {
     this.#buffer.copyWithin(0, at, bytes.length);
   }
 
-  /** Ends the sheet. @throws {FileRefusal} damaged_file when the sheet ends inside a tag, comment or CDATA section. */
+  /**
+   * Reads the remaining bytes like `feed`, and ends the sheet.
+   * @throws {FileRefusal} damaged_file when the sheet ends inside a tag, comment or CDATA section. Also throws the
+   *   errors of `feed`.
+   */
   end(): void {
     this.#xml.feed(this.#buffer.toString('latin1', 0, this.#waiting));
     this.#xml.end();

@@ -26,7 +26,8 @@ const MAX_STYLES = 100_000;
 /**
  * Reads the structure of a workbook (R-E2).
  * @throws {FileRefusal} wrong_format when the archive is not an xlsx workbook, has no worksheet, has too many styles,
- * or has a part that is too large; damaged_file when a part is not valid.
+ * or has a part that is too large or in an encoding other than UTF-8 or US-ASCII; damaged_file when a part is not
+ * valid.
  */
 export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
   const root = [...(await readRelations(archive, '')).values()];
@@ -52,8 +53,8 @@ export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
 }
 
 /**
- * Returns the relations of a part by relation id, except relations to external targets; the target of a relation is the
- * name of a part in the archive.
+ * Returns the relations of a part by relation id, except relations to external targets. The target of a relation is a
+ * part name; the archive may lack the part.
  * @param part name of the part; '' for the package.
  */
 async function readRelations(archive: XlsxArchive, part: string): Promise<ReadonlyMap<string, Relation>> {

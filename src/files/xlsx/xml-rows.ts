@@ -5,7 +5,8 @@ import { attributeOf, damaged, XmlScanner, type XmlVisitor } from './xml-scanner
 
 /**
  * Fills the `SheetRow` and passes each complete row to the visitor.
- * @throws {FileRefusal} damaged_file when a row has too many cells or too much text.
+ * @throws {FileRefusal} damaged_file when a row has too many cells or too much text. Also throws the errors of
+ *   `XmlScanner` and of the visitor.
  */
 export class XmlRows implements XmlVisitor {
   readonly #xml = new XmlScanner(this);

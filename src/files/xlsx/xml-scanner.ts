@@ -1,7 +1,6 @@
 /**
  * Scans the XML of a workbook piece by piece, as latin1 text (see `cells/utf8.ts`). Refuses a document type
- * declaration, because entities could expand a kilobyte to gigabytes. The package saxes is not used: saxes is slower,
- * and collects texts without a limit (../MEASUREMENTS.md).
+ * declaration. The package saxes is not used: saxes is slower, and collects texts without a limit (../MEASUREMENTS.md).
  */
 import { decodeUtf8 } from '../cells/utf8.ts';
 import { FileRefusal } from '../standard-file.ts';
@@ -43,8 +42,8 @@ export class XmlScanner {
 
   /**
    * Scans the next piece of the XML part.
-   * @throws {FileRefusal} damaged_file for a tag, comment or CDATA section that is too long, and for a document type
-   * declaration; wrong_format for an encoding other than UTF-8.
+   * @throws {FileRefusal} damaged_file when an incomplete tag, comment or CDATA section is too long, and for a document
+   * type declaration; wrong_format for an encoding other than UTF-8 or US-ASCII. Also throws the errors of the visitor.
    */
   feed(piece: string): void {
     const text = this.#text + piece;

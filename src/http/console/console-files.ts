@@ -1,5 +1,5 @@
 /**
- * Reads the files of the built console, and compresses each once per encoding, because browsers ask for the same few
+ * Reads the files of the built console, and keeps the compressed forms of a file, because browsers ask for the same few
  * files.
  */
 
@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 };
-/** Extensions of compressed formats. Compressing these files again would make them larger. */
+/** Extensions of compressed formats. Compressing these files again would save little or nothing. */
 const COMPRESSED: ReadonlySet<string> = new Set(['.png', '.woff2']);
 
 /**
@@ -63,6 +63,6 @@ function openFile(plain: Buffer<ArrayBuffer>, extension: string, type: string): 
 async function compress(plain: Buffer<ArrayBuffer>, encoding: Encoding): Promise<Uint8Array<ArrayBuffer>> {
   if (encoding === 'identity') return plain;
   if (encoding === 'gzip') return promisify(gzip)(plain, { level: 9 });
-  // For the largest file, Brotli takes 60 ms at level 9 and 900 ms at level 11. The result of level 9 is 2 % larger.
+  // For the largest file, Brotli takes 33 ms at level 9 and 706 ms at level 11. The result of level 9 is 8 % larger.
   return promisify(brotliCompress)(plain, { params: { [zlib.BROTLI_PARAM_QUALITY]: 9 } });
 }

@@ -30,7 +30,7 @@ export function securitySchemes({
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description: 'A bearer token that was not obtained through `oauth2`.',
+      description: 'A bearer token, however obtained.',
     },
     basic: {
       type: 'http',
@@ -90,19 +90,19 @@ export const RESPONSE_HEADERS: Readonly<Record<string, JsonSchema>> = {
 };
 
 /** Introduction of the OpenAPI document, in CommonMark. */
-export const INTRODUCTION = `A time-series engine for measurements that get corrected. It keeps every revision of a versioned point, recalculates
+export const INTRODUCTION = `A time-series engine for measurements that get corrected. It keeps the last revisions of a versioned point, recalculates
 derived series with R scripts when an input changes, and reads points as they are now, as they were known at an instant, or by
 the label of a revision.
 
 **Requests** are read leniently. Paths may have doubled and trailing slashes. Names of query parameters match in any letter case and with
 any prefix up to a dot (\`Paging.PageNumber\` is \`pageNumber\`); unknown parameters are ignored, but a
 listing refuses unknown parameters that look like a filter.
-Property names of bodies match in any letter case; an integer may be sent as
+Property names of bodies match in any letter case; an integer id may be sent as
 text, and an enumeration value as a number or as a name in any letter case.
-Unknown and read-only members of a body are ignored, so a client may send back what GET returned. Media types of bodies are \`application/json\`, \`application/*+json\` or
+Unknown and read-only members of a body are ignored, so a client may send back what GET returned. Media types of JSON bodies are \`application/json\`, \`application/*+json\` or
 \`application/json-patch+json\`.
 
 **Responses** are strict. Instants are ISO 8601 in UTC with \`Z\`, or with an offset when the request names a time zone. Enumeration
 values are names. New members may appear without a new interface version. Responses of 1 KiB or more are compressed on request.
 
-**Errors** have one form, \`Error\`; \`code\` is stable. A request for a resource of another account gets 404.`;
+**Errors** have one form, \`Error\`; \`code\` is stable. The token issuer answers with OAuth errors (RFC 6749). A request for a resource of another account gets 404.`;

@@ -70,7 +70,7 @@ async function findAccountId(
   const requestedId = requested.kind === 'account' ? requested.accountId : undefined;
   const user = await findTokenUser(database, userId, requestedId, new Date(clock.nowMillis()));
   if (requestedId !== undefined && user?.accountId === undefined) {
-    throw new errors.AccessDenied('the user has no access to the account');
+    throw new errors.AccessDenied('the account does not exist, or the user has no access to it');
   }
   return user?.accountId;
 }

@@ -157,7 +157,10 @@ async function request(options: KeycloakAdminOptions, url: string, init: Request
     return await send(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (error) {
     const call = `${init.method ?? 'GET'} ${new URL(url).pathname}`;
-    throw unavailable(`${call}: Keycloak cannot be reached or did not answer within ${TIMEOUT_MS / 1000} s`, error);
+    throw unavailable(
+      `${call}: Keycloak cannot be reached, answered with a redirect, or did not answer within ${TIMEOUT_MS / 1000} s`,
+      error,
+    );
   }
 }
 

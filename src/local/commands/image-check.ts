@@ -37,7 +37,7 @@ await runCommand(async () => {
   }
   const seconds = Math.round((performance.now() - startedMs) / 1000);
   progress.say(
-    `The images behave as compose.yaml specifies. The check took ${seconds} s. Images and layers are kept for the next run.`,
+    `The images passed the check in ${seconds} s. src/container/IMAGE-CHECK.md lists what is not checked. Images and layers are kept for the next run.`,
   );
   return 0;
 });

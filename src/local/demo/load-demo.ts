@@ -165,6 +165,7 @@ async function awaitPeaks(
       const [run] = await api.call<unknown[]>('GET', `/variables/${peakId}/runs`);
       throw new SetupError(
         `The demo was not computed within ${CALCULATION_TIMEOUT_MS / 1000} s. Run \`npm start\` again to continue. ` +
+          'If a calculation failed, `npm run reset` removes all data and starts again. ' +
           `The last run of the variable "Daily peak": ${JSON.stringify(run) ?? 'none'}`,
       );
     }

@@ -32,7 +32,7 @@ export async function ensureRoot(recipe: RootRecipe, progress: Progress): Promis
   if (existsSync(root)) return root;
   const cache = cacheDirectory(process.env);
   mkdirSync(cache, { recursive: true });
-  await progress.phase(`Building the ${recipe.label} (only needed once)`, async (step) => {
+  await progress.phase(`Building the ${recipe.label} (cached for later runs)`, async (step) => {
     using lock = tryLock(join(cache, `${recipe.name}.lock`), BUILD_WAIT_SEC);
     if (!lock)
       throw new SetupError(

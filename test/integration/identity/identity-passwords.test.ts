@@ -281,9 +281,10 @@ describe('identity: GET /user/updatePasswordLink', () => {
     await ageSessions('petra', 61);
     const page = await openLink('petra', browser);
     expect(page.fields).toEqual(['currentPassword', 'newPassword', 'repeatedPassword']);
-    expect((await choose(browser, page, CHOSEN)).problem).toBe('The current password is wrong.');
+    const refusal = 'The current password is missing or wrong, or sign-in is blocked after too many wrong passwords.';
+    expect((await choose(browser, page, CHOSEN)).problem).toBe(refusal);
     const wrong = await choose(browser, page, CHOSEN, { currentPassword: 'x' });
-    expect(wrong.problem).toBe('The current password is wrong.');
+    expect(wrong.problem).toBe(refusal);
     await expect(tokenOf('petra', PASSWORD)).resolves.toBeTypeOf('string');
     const back = await choose(browser, page, CHOSEN, { currentPassword: PASSWORD });
     expect(back.url.startsWith(PROFILE)).toBe(true);

@@ -18,8 +18,8 @@ export class FrameError extends Error {
 export interface FrameLimits {
   readonly maxPoints: number;
   /**
-   * Maximum number of bytes in each list: messages, warnings, errors. A longer list is cut. An empty text counts as one
-   * byte.
+   * Maximum number of bytes in each list (messages, warnings, errors) and in each single text. What is longer is cut.
+   * An empty text counts as one byte.
    */
   readonly maxTextBytes: number;
 }

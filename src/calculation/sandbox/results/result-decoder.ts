@@ -1,7 +1,7 @@
 /**
  * Decodes small results in the calling thread, and large results in a worker thread. The buffers of a large result are
- * transferred to the worker and back. The event loop of the calling thread only copies the pieces of a large result as
- * they arrive (R-H7).
+ * transferred to the worker. The buffers of the decoded columns and files are transferred back. The event loop of the
+ * calling thread only copies the pieces of a large result as they arrive (R-H7).
  */
 import { Worker } from 'node:worker_threads';
 import { type ResultFrame, tryDecodeResult } from '../frame.ts';
@@ -61,7 +61,7 @@ export function openResultDecoder(): ResultDecoder {
   };
 }
 
-/** Rebuilds the class instances that `postMessage` turned into plain objects. */
+/** Rebuilds each Buffer and each `PackedTexts`: `postMessage` does not keep these classes. */
 function revive(frame: ResultFrame): ResultFrame {
   const files = frame.files.map(({ name, bytes }) => ({ name, bytes: Buffer.from(bytes.buffer) }));
   if (frame.status !== 'ok') return { ...frame, files };

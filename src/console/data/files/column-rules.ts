@@ -20,7 +20,7 @@ export const READ_COLUMNS: ReadonlySet<string> = new Set(['date', 'value', ...ID
 
 export interface ColumnPlan {
   readonly columns: readonly { readonly name: string; readonly isRead: boolean }[];
-  /** Required columns that the file lacks. If there are any, the service refuses the file. */
+  /** Required columns that the file lacks. If there are any, the service accepts the file, but its ingestion fails. */
   readonly missing: readonly ('date' | 'value' | 'identifier')[];
 }
 
@@ -38,7 +38,10 @@ export function planColumns(header: readonly string[]): ColumnPlan {
   return { columns, missing };
 }
 
-/** @returns true for a file that the service refuses: a workbook of another format, or a name without an extension. */
+/**
+ * @returns true for a name whose file the service refuses: the name of a workbook that is not .xlsx, or a name without
+ *   an extension.
+ */
 export function isRefused(name: string): boolean {
   return /\.(xls|xlsm|xlsb|ods)$/i.test(name) || !/\.[^./\\]+$/.test(name);
 }

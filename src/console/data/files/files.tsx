@@ -147,7 +147,10 @@ function UnreadSheets({ sheets = [] }: { readonly sheets: readonly string[] | un
   return <p>{t('files.sheets', { first, others: others.join(', ') })}</p>;
 }
 
-/** Lists the files of the last 7 days that have errors. A user with the role USER sees only their own files. */
+/**
+ * Lists the newest files of the last 7 days that have errors, at most 50. A user with the role USER sees only their own
+ * files.
+ */
 function Troubled() {
   const { t } = useTranslation('data');
   const health = useQuery({ queryKey: ['health'], queryFn: () => bodyOf(api.GET('/account/health')) });

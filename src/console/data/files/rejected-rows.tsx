@@ -22,8 +22,8 @@ const MAX_DOWNLOAD_BYTES = 100 << 20;
 type RowErrors = FileStatus['errors'];
 
 /**
- * Shows the rejected rows of a file. Takes the file from memory when this page sent it, else downloads it. When neither
- * is possible, for example because the file is larger than MAX_DOWNLOAD_BYTES, shows only row numbers and reasons.
+ * Shows the rejected rows of a file. Takes the file from memory when this page sent it, else downloads it. When the
+ * page cannot read the file, for example because the file is too large, shows only row numbers and reasons.
  */
 export function RejectedRows({ file }: { readonly file: FileStatus }) {
   const { t } = useTranslation('data');

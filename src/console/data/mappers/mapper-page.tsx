@@ -22,8 +22,8 @@ import { notifyDone } from '../../shell/notify.ts';
 import { useMappers } from './mappers.tsx';
 
 /**
- * JSONata is coloured as JavaScript, which has similar tokens. The style `property` is mapped to a tag, so that quoted
- * keys, which have the style `string property`, are coloured too.
+ * JSONata is coloured as JavaScript, which has similar tokens. Quoted keys have the style `string property`. Without a
+ * tag for the style `property`, CodeMirror logs a warning.
  */
 const JSONATA = { ...javascript, tokenTable: { property: tags.propertyName } };
 
@@ -202,7 +202,7 @@ type Trial = Sample & Pick<Fields, 'expression' | 'hasHeader'>;
 
 /**
  * Tries the expression with the sample when the user pauses typing; stores nothing.
- * @returns the result of the trial, and `problems`: the error of the expression, if any, with its line.
+ * @returns the result of the trial, and `problems`: the error of the trial, if any, with a line of the expression.
  */
 function useTrial(given: Trial) {
   const [trial] = useDebouncedValue(given, DELAY_MS);

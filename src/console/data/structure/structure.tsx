@@ -28,7 +28,8 @@ const KINDS = ['catalogues', 'forms', 'sites', 'sources', 'variables'] as const;
 const ACTIONS = ['created', 'changed', 'left'] as const;
 const PAGE_ROWS = 200;
 /**
- * Documents of trial imports, by id of the trial import. The user need not choose the file again for the import itself.
+ * Documents of the trial imports since the page was loaded, by id of the trial import. Without a reload, the user need
+ * not choose the file again for the import itself.
  */
 const held = new Map<string, File>();
 
@@ -193,8 +194,9 @@ function Problems({ problems, count }: { readonly problems: ImportStatus['proble
 }
 
 /**
- * Table of the rows of the document, in the order of the document. For each row, the table shows whether the import
- * creates the resource, changes it or leaves it unchanged.
+ * Table of the rows of the document: catalogue entries, forms, sites, sources, variables. Rows of one kind are in the
+ * order of the document. For each row, the table shows whether the import creates the resource, changes it or leaves it
+ * unchanged.
  */
 function ImportedRows({ id }: { readonly id: string }) {
   const { t } = useTranslation('data');

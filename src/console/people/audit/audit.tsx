@@ -1,4 +1,7 @@
-/** The audit trail of the account. Its filters are in the URL of the page, so that results can be shared. */
+/**
+ * The audit trail of the account. An administrator can choose a wider scope. The filters are in the URL of the page, so
+ * that results can be shared.
+ */
 import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';

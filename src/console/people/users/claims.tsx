@@ -14,7 +14,7 @@ interface UserProps {
   readonly user: User;
 }
 
-/** Shows a switch for each push permission of a user. */
+/** Shows a switch for each push permission. The switch is on when the user has the permission. */
 export function Permissions({ user }: UserProps) {
   const { t } = useTranslation('people');
   const renew = useRenew(user.id);

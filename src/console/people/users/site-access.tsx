@@ -16,7 +16,7 @@ import { toUserFields, type User } from './user-fields.ts';
 const LEVELS = ['Read', 'Write', 'Admin'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** The form offers at most this number of sources for each site. */
+/** The form requests at most this number of sources of a site. */
 const MAX_SOURCES = 1000;
 
 /** Form for the sites and sources that a user may use. @param user the user as stored. */
@@ -154,7 +154,8 @@ function Sources({ userId, access, siteName, onSaved }: GrantedProps & { readonl
         placeholder={chosen.length === 0 ? t('sites.whole') : ''}
         searchable
         limit={100}
-        // A click before the options arrive would leave the list closed, so the field is disabled until then.
+        // A click on an empty list would leave the list closed even after the options arrive. So the field is disabled
+        // until the options arrive.
         disabled={!sources.data}
         data={[...known, ...others.map((value) => ({ value, label: `#${value}` }))]}
         value={[...chosen]}

@@ -64,7 +64,7 @@ export function AddEntry({ catalogue }: { readonly catalogue: Catalogue }) {
               withAsterisk
               searchable
               allowDeselect={false}
-              // The select is disabled until the options arrive, because an early click would open an empty list.
+              // A click before the options arrive would leave the list closed, so the select is disabled until then.
               disabled={!families.data}
               data={(families.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
               value={fields.unitFamilyId === '' ? null : fields.unitFamilyId}

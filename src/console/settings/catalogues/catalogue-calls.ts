@@ -22,7 +22,7 @@ export interface Entry {
   readonly aggregate?: string;
 }
 
-/** Members of a new entry, as the API accepts them. */
+/** Members of a new entry, as they are sent to the API. */
 export type NewEntry = Readonly<Record<string, string | number>> & { readonly name: string };
 
 interface Calls {

@@ -15,7 +15,7 @@ import { CALLS, CATALOGUES, type Catalogue, type Entry, isOwn, useEntries } from
 
 const route = getRouteApi('/console/settings');
 
-/** The tab "Catalogues" of the settings. The URL names the catalogue that the tab shows. */
+/** The tab "Catalogues" of the settings. The URL names the catalogue that the tab shows; default: `units`. */
 export function Catalogues() {
   const { t } = useTranslation('settings');
   const { catalogue } = route.useSearch();

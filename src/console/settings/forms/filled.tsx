@@ -1,4 +1,4 @@
-/** Lists the elements that have values for a given form, with the number of problems in the values of each element. */
+/** Lists elements that have values for a form, each with the number of problems in its values (at most 100). */
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -34,14 +34,17 @@ export function ruleOf({ keepRawYears, rollup, timeZoneId }: RetentionFields): s
   return JSON.stringify([keepRawYears, rollup, timeZoneId]);
 }
 
-/** Requests the policy and the counts of its rollups. @param variableId undefined means the policy of the account. */
+/**
+ * Requests the saved policy, and the counts of rollups and refused points so far.
+ * @param variableId undefined means the policy of the account, and the counts of all variables of the account.
+ */
 export function callRetention(variableId: number | undefined): Promise<RetentionState> {
   return variableId === undefined
     ? bodyOf(api.GET('/account/retention'))
     : bodyOf(api.GET('/variables/{id}/retention', { params: { path: { id: variableId } } }));
 }
 
-/** @returns the counts of what a policy with `fields` would delete now, and the rule (see `ruleOf`) of that policy. */
+/** @returns the counts of a preview of a policy with `fields`, and the rule (see `ruleOf`) of that policy. */
 export async function callPreview(variableId: number | undefined, fields: RetentionFields) {
   const query = toRule(fields);
   const counts = await (variableId === undefined

@@ -1,6 +1,6 @@
 /**
- * The retention policy of the account or of one variable: what the policy has done so far, a preview of the points that
- * rollups would replace, and the settings of the policy.
+ * The retention policy of the account or of one variable: the counts of rolled up and refused points so far, a preview
+ * of the points that rollups would replace, and the settings of the policy.
  */
 import { Button, NativeSelect, Select, Skeleton, Switch, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -32,7 +32,8 @@ interface RetentionPolicyProps {
 }
 
 /**
- * Shows and edits the policy. Render it for managers only: the API does not let the role USER read or change a policy.
+ * Shows and edits the policy. Render this component only for managers and administrators: the API does not let the role
+ * USER read or change a policy.
  */
 export function RetentionPolicy({ variableId }: RetentionPolicyProps) {
   const state = useQuery({ queryKey: ['retention', variableId], queryFn: () => callRetention(variableId) });
@@ -126,7 +127,7 @@ function Editor({ state, variableId }: EditorProps) {
   );
 }
 
-/** Shows whether a policy is saved and active, and what the policy has done so far. */
+/** Shows whether a policy is saved and active, and the counts of rolled up and refused points so far. */
 function State({ state, isVariable }: { readonly state: RetentionState; readonly isVariable: boolean }) {
   const { t } = useTranslation('settings');
   const { retention, pointCount: points, rollupCount: rollups, variableCount: variables } = state;
@@ -210,7 +211,7 @@ function countTexts<Name extends Counted>(
   ) as Record<Name, string>;
 }
 
-/** Shows how many points and versions the policy would replace now, and how many rollups would replace them. */
+/** Shows how many points and versions the policy would replace, and how many rollups would replace them. */
 function Counts({ counts }: { readonly counts: Awaited<ReturnType<typeof callPreview>>['counts'] }) {
   const { t } = useTranslation('settings');
   const { firstDate, boundary, pointCount, versionCount, variableCount, rollupCount, isComplete } = counts;

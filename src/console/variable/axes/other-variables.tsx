@@ -31,7 +31,10 @@ interface OtherVariablesProps {
   readonly onChange: (ids: readonly number[]) => void;
 }
 
-/** Shows the chosen variables, each with a button that removes it, and a search field that adds a variable. */
+/**
+ * Shows each variable in `others` with a button that removes the variable. When `ids` has fewer than MAX_OTHERS ids,
+ * also shows a search field that adds a variable.
+ */
 export function OtherVariables({ variableId, others, ids, onChange }: OtherVariablesProps) {
   const { t } = useTranslation('variable');
   return (

@@ -147,7 +147,7 @@ interface ChangeBarProps {
   readonly setEdits: (edits: Edits | undefined) => void;
 }
 
-/** Fields and a button that change all points of the range at once. */
+/** Fields and a button that apply one change to the whole range. */
 function ChangeBar({ points, draft, range, step, setEdits }: ChangeBarProps) {
   const { t } = useTranslation('variable');
   const [kind, setKind] = useState<ChangeKind>('set');

@@ -36,7 +36,8 @@ export interface Step {
   readonly move: (seconds: number, count: number) => number;
   /**
    * @returns the first date at or after `seconds` that is a whole number of steps after the starting point. The
-   * starting point is the start of the year, month or day that contains `seconds`.
+   * starting point is the start of the day that contains `seconds`; for the time base Month or Year, the start of the
+   * month or year.
    */
   readonly firstFrom: (seconds: number) => number;
 }

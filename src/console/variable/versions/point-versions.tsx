@@ -1,4 +1,4 @@
-/** Shows every version of one point, and the origin of each version: pushes, a file, or a run with its inputs. */
+/** Shows every version of one point, and the origin of the newest 100 versions: pushes, a file or a run. */
 import { Button, CloseButton, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';

@@ -118,7 +118,7 @@ function KnownAt({ stops, timeZone, at, onSelect }: VersionBarProps & { readonly
     return () => clearTimeout(timer);
   }, [isPlaying, index, stops, onSelect]);
   if (stops.length === 0) return <p className={classes.note}>{t('version.noVersions')}</p>;
-  // If the URL names an instant before the first stop, this instant is shown.
+  // If the instant in the URL is before the first stop, the text shows the instant in the URL.
   const shown = at !== undefined && at < (stops[0] ?? '') ? at : (stops[index] ?? '');
   const moment = formatVersion(shown, timeZone);
   const play = () => {

@@ -22,7 +22,7 @@ export const PAGE_TEXTS_DE: PageTexts = {
   forgotLead: 'Wir senden einen Link an die E-Mail-Adresse des Benutzers.',
   sendLink: 'Link senden',
   forgotDone:
-    'Wenn dieser Benutzer existiert und eine E-Mail-Adresse hat, ist ein Link unterwegs. Er gilt eine Stunde.',
+    'Wenn dieser Benutzer existiert, eine E-Mail-Adresse hat und nicht gesperrt ist, ist ein Link unterwegs. Er gilt eine Stunde. Wenn mehrere Benutzer dieselbe E-Mail-Adresse haben, geben Sie bitte den Benutzernamen ein.',
   resetTitle: 'Neues Passwort wählen',
   resetLead: 'Das neue Passwort ist für {userName}.',
   resetDoneTitle: 'Ihr Passwort wurde geändert',
@@ -44,7 +44,7 @@ export const PAGE_TEXTS_DE: PageTexts = {
     'Der Benutzer {email} existiert bereits, und diese Einladung passt nicht zu ihm. Bitte wenden Sie sich an die Person, die Sie eingeladen hat.',
   expiredTitle: 'Diese Seite ist abgelaufen',
   expiredLead:
-    'Der Link wurde bereits verwendet, ist abgelaufen oder gehört zu einem anderen Browser. Bitte beginnen Sie von vorn.',
+    'Der Link wurde bereits verwendet, ist abgelaufen, wurde durch einen neueren ersetzt oder gehört zu einem anderen Browser, oder der Benutzer ist gesperrt. Bitte verwenden Sie den neuesten Link, oder beginnen Sie von vorn.',
   failedTitle: 'Es ist ein Fehler aufgetreten',
   refusedLead:
     'Die Anwendung, die Sie hierher geleitet hat, hat eine unzulässige Anfrage gestellt. Bitte wenden Sie sich an ihren Betreiber.',
@@ -58,7 +58,8 @@ export const PAGE_TEXTS_DE: PageTexts = {
   wrongCredentials: 'Der Benutzername oder das Passwort stimmt nicht.',
   pause: 'Nach {count} falschen Passwörtern ist die Anmeldung {minutes} Minuten lang nicht möglich.',
   locked: 'Dieser Benutzer ist gesperrt. Bitte wenden Sie sich an den Manager Ihres Kontos.',
-  wrongPassword: 'Das aktuelle Passwort stimmt nicht.',
+  wrongPassword:
+    'Das aktuelle Passwort fehlt oder stimmt nicht, oder die Anmeldung ist nach zu vielen falschen Passwörtern vorübergehend nicht möglich.',
   tooShort: 'Das neue Passwort muss mindestens {min} Zeichen haben.',
   tooLong: 'Das neue Passwort ist zu lang.',
   isName: 'Das neue Passwort darf nicht Ihr Benutzername oder Ihre E-Mail-Adresse sein.',

@@ -20,7 +20,8 @@ export const PAGE_TEXTS_EN: PageTexts = {
   forgotTitle: 'Choose a new password',
   forgotLead: 'We will send a link to the email address of the user.',
   sendLink: 'Send the link',
-  forgotDone: 'If this user exists and has an email address, a link is on its way. It works for one hour.',
+  forgotDone:
+    'If this user exists, has an email address and is not locked, a link is on its way. It works for one hour. If several users have the same email address, please enter the user name.',
   resetTitle: 'Choose a new password',
   resetLead: 'The new password is for {userName}.',
   resetDoneTitle: 'Your password has been changed',
@@ -41,7 +42,8 @@ export const PAGE_TEXTS_EN: PageTexts = {
   mismatchLead:
     'The user {email} already exists, and this invitation does not match it. Please contact the person who invited you.',
   expiredTitle: 'This page has expired',
-  expiredLead: 'The link has already been used, has expired, or belongs to another browser. Please start again.',
+  expiredLead:
+    'The link has already been used, has expired, was replaced by a newer link, or belongs to another browser, or the user is locked. Please use the newest link, or start again.',
   failedTitle: 'Something went wrong',
   refusedLead: 'The application that sent you here made a request that is not allowed. Please contact its operator.',
   faultLead: 'An error occurred on our side. Please try again in a few minutes.',
@@ -54,7 +56,7 @@ export const PAGE_TEXTS_EN: PageTexts = {
   wrongCredentials: 'The user name or password is wrong.',
   pause: 'After {count} wrong passwords, sign-in is blocked for {minutes} minutes.',
   locked: 'This user is locked. Please contact the manager of your account.',
-  wrongPassword: 'The current password is wrong.',
+  wrongPassword: 'The current password is missing or wrong, or sign-in is blocked after too many wrong passwords.',
   tooShort: 'The new password must have at least {min} characters.',
   tooLong: 'The new password is too long.',
   isName: 'The new password must not be your user name or email address.',

@@ -21,7 +21,8 @@ export const PAGE_TEXTS_FR: PageTexts = {
   forgotTitle: 'Choisir un nouveau mot de passe',
   forgotLead: 'Nous envoyons un lien à l’adresse e-mail de l’utilisateur.',
   sendLink: 'Envoyer le lien',
-  forgotDone: 'Si cet utilisateur existe et a une adresse e-mail, un lien est en route. Il est valable une heure.',
+  forgotDone:
+    'Si cet utilisateur existe, a une adresse e-mail et n’est pas verrouillé, un lien est en route. Il est valable une heure. Si plusieurs utilisateurs ont la même adresse e-mail, indiquez le nom d’utilisateur.',
   resetTitle: 'Choisir un nouveau mot de passe',
   resetLead: 'Le nouveau mot de passe est pour {userName}.',
   resetDoneTitle: 'Votre mot de passe a été modifié',
@@ -42,7 +43,8 @@ export const PAGE_TEXTS_FR: PageTexts = {
   mismatchLead:
     'L’utilisateur {email} existe déjà et cette invitation ne lui correspond pas. Veuillez contacter la personne qui vous a invité.',
   expiredTitle: 'Cette page a expiré',
-  expiredLead: 'Le lien a déjà été utilisé, a expiré ou appartient à un autre navigateur. Recommencez depuis le début.',
+  expiredLead:
+    'Le lien a déjà été utilisé, a expiré, a été remplacé par un lien plus récent ou appartient à un autre navigateur, ou l’utilisateur est verrouillé. Utilisez le lien le plus récent, ou recommencez depuis le début.',
   failedTitle: 'Une erreur s’est produite',
   refusedLead:
     'L’application qui vous a envoyé ici a fait une demande qui n’est pas autorisée. Veuillez contacter son responsable.',
@@ -56,7 +58,8 @@ export const PAGE_TEXTS_FR: PageTexts = {
   wrongCredentials: 'Le nom d’utilisateur ou le mot de passe n’est pas correct.',
   pause: 'Après {count} mots de passe erronés, la connexion est suspendue pendant {minutes} minutes.',
   locked: 'Cet utilisateur est verrouillé. Adressez-vous au gestionnaire de votre compte.',
-  wrongPassword: 'Le mot de passe actuel n’est pas correct.',
+  wrongPassword:
+    'Le mot de passe actuel manque ou n’est pas correct, ou la connexion est suspendue après trop de mots de passe erronés.',
   tooShort: 'Le nouveau mot de passe doit compter au moins {min} caractères.',
   tooLong: 'Le nouveau mot de passe est trop long.',
   isName: 'Le nouveau mot de passe ne peut pas être votre nom d’utilisateur ni votre adresse e-mail.',

@@ -21,7 +21,8 @@ export const PAGE_TEXTS_NL: PageTexts = {
   forgotTitle: 'Nieuw wachtwoord kiezen',
   forgotLead: 'Wij sturen een link naar het e-mailadres van de gebruiker.',
   sendLink: 'Link sturen',
-  forgotDone: 'Als deze gebruiker bestaat en een e-mailadres heeft, is er een link onderweg. De link werkt een uur.',
+  forgotDone:
+    'Als deze gebruiker bestaat, een e-mailadres heeft en niet geblokkeerd is, is er een link onderweg. De link werkt een uur. Hebben meerdere gebruikers hetzelfde e-mailadres, voer dan de gebruikersnaam in.',
   resetTitle: 'Nieuw wachtwoord kiezen',
   resetLead: 'Het nieuwe wachtwoord is voor {userName}.',
   resetDoneTitle: 'Uw wachtwoord is gewijzigd',
@@ -42,7 +43,8 @@ export const PAGE_TEXTS_NL: PageTexts = {
   mismatchLead:
     'De gebruiker {email} bestaat al en deze uitnodiging past er niet bij. Neem contact op met de persoon die u heeft uitgenodigd.',
   expiredTitle: 'Deze pagina is verlopen',
-  expiredLead: 'De link is al gebruikt, is verlopen of hoort bij een andere browser. Begin opnieuw.',
+  expiredLead:
+    'De link is al gebruikt, is verlopen, is vervangen door een nieuwere of hoort bij een andere browser, of de gebruiker is geblokkeerd. Gebruik de nieuwste link, of begin opnieuw.',
   failedTitle: 'Er is een fout opgetreden',
   refusedLead:
     'De toepassing die u hierheen heeft gestuurd, heeft een aanvraag gedaan die niet is toegestaan. Neem contact op met de beheerder ervan.',
@@ -56,7 +58,8 @@ export const PAGE_TEXTS_NL: PageTexts = {
   wrongCredentials: 'De gebruikersnaam of het wachtwoord klopt niet.',
   pause: 'Na {count} verkeerde wachtwoorden is aanmelden {minutes} minuten lang niet mogelijk.',
   locked: 'Deze gebruiker is geblokkeerd. Neem contact op met de manager van uw account.',
-  wrongPassword: 'Het huidige wachtwoord klopt niet.',
+  wrongPassword:
+    'Het huidige wachtwoord ontbreekt of klopt niet, of aanmelden is na te veel verkeerde wachtwoorden tijdelijk niet mogelijk.',
   tooShort: 'Het nieuwe wachtwoord moet ten minste {min} tekens hebben.',
   tooLong: 'Het nieuwe wachtwoord is te lang.',
   isName: 'Het nieuwe wachtwoord mag niet uw gebruikersnaam of e-mailadres zijn.',

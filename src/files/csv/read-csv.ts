@@ -38,7 +38,8 @@ export async function readCsv({ source, limits, from, onHeader, emit }: ParseJob
     scanner.feed(part === firstPart ? bytes.subarray(start.bytes - part * source.partBytes) : bytes, isLast);
     assertRowCount(currentPosition().rows, limits);
     const isFull = isChunk(CSV_CHUNKS, collector.count, reader.rows - collector.count);
-    if (isLast || isFull) await emit(collector, currentPosition(), isLast);
+    // A chunk must end between two records, because reading resumes at its position.
+    if (isLast || (isFull && scanner.isAtRecord)) await emit(collector, currentPosition(), isLast);
   }
 }
 

@@ -71,6 +71,11 @@ export class RecordScanner {
     this.row = start.row;
   }
 
+  /** False while a record that is too long is skipped; `offset` then lies inside this record. */
+  get isAtRecord(): boolean {
+    return !this.#isSkipping;
+  }
+
   /**
    * Takes the next bytes of the file and reports the records that they complete.
    * @param isLast true when the file ends with `piece`.
@@ -177,7 +182,8 @@ export class RecordScanner {
       const isQuoted = bytes[at] === QUOTE;
       const end = isQuoted ? this.#quotedCell(at, column) : this.#bareCell(at, column);
       if (end < 0) return end;
-      if (end > at && !(isQuoted && this.#isEmptyQuoted(at))) cellCount = column + 1;
+      const textEnd = isQuoted || bytes[end] === this.#delimiter ? end : this.#withoutReturn(at, end);
+      if (textEnd > at && !(isQuoted && this.#isEmptyQuoted(at))) cellCount = column + 1;
       if (end >= bytes.length || bytes[end] === this.#newline) {
         // Doubled quotes are replaced only in a complete record. An incomplete record is read again later. After a
         // malformed record, its second line and later lines are read again. Both need their original bytes.

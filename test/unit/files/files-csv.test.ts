@@ -21,6 +21,7 @@ describe('files: the CSV reader', () => {
     ['a byte order mark', `\ufeff${HEADER}\n7,${DATE},1.5\n`],
     ['quotes', `"variable_id","date","value"\n"7","${DATE}","1.5"\n`],
     ['quotes and Windows line ends', `"variable_id","date","value"\r\n"7","${DATE}","1.5"\r\n`],
+    ['quotes, Windows line ends and separators at the ends of rows', `${HEADER}\r\n"7",${DATE},1.5,\r\n`],
     ['blank lines', `\n${HEADER}\n\n7,${DATE},1.5\n\n\n`],
     [
       'column names in any letter case and order, and unknown columns',
@@ -371,6 +372,16 @@ describe('files: a CSV read part by part', () => {
     // `whole`. The first chunk of a resumed read ends at a later row.
     expect(rest.positions[0]?.rows).toBeGreaterThan(first?.rows ?? Infinity);
     expect(rest.positions.at(-1)).toMatchObject({ rows: 120_000, rowNumber: 120_001, bytes: text.length });
+  });
+
+  it('can be resumed after a chunk that fills while a row of 3 MiB is skipped, with the same row numbers (R-E5)', async () => {
+    const rows = Array.from({ length: 29_999 }, (_, index) => `1,${DATE}Z,${index}\n`);
+    const text = `${HEADER}\n${rows.join('')}1,${'x'.repeat(3 << 20)}\n1,${DATE}Z,1\n`;
+    const whole = await read(text);
+    expect(whole.errors.map(({ row }) => row)).toEqual([30_001]);
+    const rest = await read(text, { from: whole.positions[0] });
+    expect(rest.errors.filter(({ row }) => row > (whole.positions[0]?.rowNumber ?? 0))).toEqual([]);
+    expect(rest.positions.at(-1)).toEqual(whole.positions.at(-1));
   });
 });
 

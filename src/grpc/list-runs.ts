@@ -1,7 +1,7 @@
 /** `ListRuns` (R-H8, R-J1) streams the runs that `GET /variables/{id}/runs` lists, one message for each run. */
 import type { InputRecord } from '../calculation/inputs/load-inputs.ts';
 import type { FormulaRecord } from '../calculation/run/compute.ts';
-import { listRuns, pageOfRuns, type RunRecord } from '../calculation/run/runs.ts';
+import { DEFAULT_PAGE, listRuns, pageOfRuns, type RunRecord } from '../calculation/run/runs.ts';
 import type { Caller } from '../identity/caller/caller.ts';
 import { type Database, streamInSnapshot, type Transaction } from '../platform/database/database.ts';
 import type { ReadPool } from '../platform/database/read-pool.ts';
@@ -36,7 +36,7 @@ async function* runsOf(
   message: ListRunsMessage,
   signal: AbortSignal,
 ): AsyncGenerator<Counted<Readonly<Record<string, unknown>>>> {
-  const paging = toPaging(message, MAX_PAGE);
+  const paging = toPaging(message, { most: MAX_PAGE, usual: DEFAULT_PAGE });
   const { id } = await getResource(database, VARIABLE, caller, message.variableId);
   const listing = listRuns(caller, id);
   // Turns off reading ahead. Its memory limit counts a batch of runs as 512 bytes, because runs have no typed arrays.

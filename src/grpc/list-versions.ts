@@ -2,6 +2,7 @@
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { pageOf } from '../platform/http/paging.ts';
 import { getResource } from '../structure/resource.ts';
 import { VARIABLE } from '../structure/variable.ts';
 import { listVersions, type VersionInUse } from '../structure/versions/list-versions.ts';
@@ -42,10 +43,10 @@ async function answer(
   caller: Caller,
   message: ListVersionsMessage,
 ): Promise<Counted<ListVersionsResponse>> {
-  const { limit = MAX_PAGE, offset } = toPaging(message, MAX_PAGE);
+  const paging = toPaging(message, { most: MAX_PAGE, usual: MAX_PAGE });
   const { id } = await getResource(database, VARIABLE, caller, message.variableId);
   const all = await listVersions(database, id);
-  const versions = all.slice(offset, offset + limit);
+  const versions = pageOf(all, paging);
   const bytes = versions.reduce((sum, { version }) => sum + Buffer.byteLength(version ?? ''), 0);
   if (bytes > MAX_TEXT_BYTES)
     throw new DomainError(

@@ -4,7 +4,7 @@
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../platform/dates/instant-rules.ts';
 import { type InputLocation, locationError, parseMembers } from '../platform/http/input-location.ts';
-import { type Paging, pageOffset } from '../platform/http/paging.ts';
+import { type Paging, toPaging as toPage } from '../platform/http/paging.ts';
 import type { Micros } from '../points/point.ts';
 import { parseHorizon, parseRelativeVersion, parseTimeZone } from '../selection/read-parameters.ts';
 import { assertBuckets, type BucketRequest, twoStates } from '../selection/read-request.ts';
@@ -152,18 +152,23 @@ export interface PagingMessage {
   readonly pageNumber: number;
 }
 
+interface PageSizes {
+  /** The greatest permitted `items_per_page`. Default: no limit. */
+  readonly most?: number;
+  /** Used when `items_per_page` is 0. Default: page 0 contains all items, and later pages are empty. */
+  readonly usual?: number;
+}
+
 /**
  * Parses paging fields (§8).
- * @param mostItems the greatest permitted `items_per_page`.
- * @returns the page; `limit` is undefined when `items_per_page` is 0.
- * @throws {DomainError} invalid_input when a field is negative, or when `items_per_page` is above `mostItems`.
+ * @throws {DomainError} invalid_input when a field is negative, or when `items_per_page` is above `sizes.most`.
  */
-export function toPaging(message: PagingMessage, mostItems = Number.POSITIVE_INFINITY): Paging {
+export function toPaging(message: PagingMessage, { most = Number.POSITIVE_INFINITY, usual }: PageSizes = {}): Paging {
   const { itemsPerPage, pageNumber } = parseMembers({
-    itemsPerPage: () => toCount('itemsPerPage', message.itemsPerPage, mostItems),
+    itemsPerPage: () => toCount('itemsPerPage', message.itemsPerPage, most),
     pageNumber: () => toCount('pageNumber', message.pageNumber),
   });
-  return { limit: itemsPerPage === 0 ? undefined : itemsPerPage, offset: pageOffset(itemsPerPage, pageNumber) };
+  return toPage({ pageNumber, itemsPerPage: itemsPerPage || usual });
 }
 
 function toBuckets(message: ReadPointsMessage): Omit<BucketRequest, 'timeZoneId'> {

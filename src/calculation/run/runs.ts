@@ -11,7 +11,7 @@ import type { InputRecord } from '../inputs/load-inputs.ts';
 import type { FormulaRecord } from './compute.ts';
 
 /** Default number of runs per page. */
-const DEFAULT_PAGE = 100;
+export const DEFAULT_PAGE = 100;
 
 const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigger, from_date as "from", to_date as "to",
   trigger_date as "triggerDate", wave, attempt, default_version as "defaultVersion", requested_date as "requestedDate",

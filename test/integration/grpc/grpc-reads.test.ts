@@ -149,6 +149,7 @@ describe('grpc: ListVersions', () => {
   it('is paged (§8)', async () => {
     const page = await reader.listVersions({ variableId: versioned, itemsPerPage: 1, pageNumber: 1 });
     expect(page).toMatchObject({ versions: [{ version: 'V2' }], totalCount: 3 });
+    expect(await reader.listVersions({ variableId: versioned, pageNumber: 1 })).toMatchObject({ versions: [] });
     const refusal = await reader.refusalOf({ variableId: versioned, itemsPerPage: 10_001 }, 'ListVersions');
     expect(refusal).toMatchObject({ reason: 'invalid_input', fields: [{ field: 'items_per_page' }] });
   });
@@ -209,6 +210,7 @@ describe('grpc: ListRuns', () => {
   it('is paged (R-H8, §8)', async () => {
     const page = await reader.listRuns({ variableId: empty, itemsPerPage: 1, pageNumber: 1 });
     expect(page).toMatchObject([{ state: 'Succeeded' }]);
+    expect(await reader.listRuns({ variableId: empty, pageNumber: 1 })).toEqual([]);
     const refusal = await reader.refusalOf({ variableId: empty, itemsPerPage: 1001 }, 'ListRuns');
     expect(refusal).toMatchObject({ reason: 'invalid_input', fields: [{ field: 'items_per_page' }] });
   });

@@ -1,6 +1,8 @@
 /** Writes instants as texts: relative to another instant, or as date and time in a zone. Pure. */
 
 const HOUR_MS = 3_600_000;
+/** By how much clocks go back: an hour in most zones, half an hour on Lord Howe Island, two hours at Troll station. */
+const SET_BACK_MS = [HOUR_MS / 2, HOUR_MS, 2 * HOUR_MS];
 
 /** Units and their lengths in seconds; those of a year and a month are averages. */
 const UNITS = [
@@ -20,7 +22,7 @@ export function writeAgo(instant: string, nowMs: number, locale: string): string
 }
 
 /**
- * Formats an instant. For an instant in the hour that repeats when clocks go back, appends the offset from GMT.
+ * Formats an instant. For an instant whose local time repeats when clocks go back, appends the offset from GMT.
  * @param timeZone zone of the text; undefined means the zone of the runtime.
  */
 export function writeMoment(
@@ -33,7 +35,7 @@ export function writeMoment(
   const zone = timeZone === undefined ? {} : { timeZone };
   const format = new Intl.DateTimeFormat(locale, { ...styles, ...zone });
   const text = format.format(date);
-  const isRepeated = [-HOUR_MS, HOUR_MS].some((ms) => format.format(date.getTime() + ms) === text);
+  const isRepeated = SET_BACK_MS.flatMap((ms) => [-ms, ms]).some((ms) => format.format(date.getTime() + ms) === text);
   if (!isRepeated) return text;
   const parts = new Intl.DateTimeFormat(locale, { ...zone, timeZoneName: 'shortOffset' }).formatToParts(date);
   return `${text} ${parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''}`.trim();

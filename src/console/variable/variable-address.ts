@@ -29,7 +29,10 @@ const KINDS = ['labels', 'known', 'compare'] as const;
 /** Keeps the valid parameters of a URL and drops the others. */
 export function parseSearch(given: Readonly<Record<string, unknown>>): VariableSearch {
   const texts = Object.fromEntries(
-    ['at', 'left', 'right'].flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])),
+    ['at', 'left', 'right'].flatMap((name) => {
+      const text = given[name];
+      return typeof text !== 'string' || (name === 'at' && Number.isNaN(Date.parse(text))) ? [] : [[name, text]];
+    }),
   );
   const [from, to, point] = [given.from, given.to, given.point].map(toInstantText);
   const kind = KINDS.find((each) => each === given.v);

@@ -10,6 +10,7 @@ import {
 import { applyChange, editOne, MAX_CORRECTED, toStep } from '../../../src/console/variable/correct/correction-rules.ts';
 import { toExports } from '../../../src/console/variable/export/export-rules.ts';
 import { toSnippet } from '../../../src/console/variable/export/snippets.ts';
+import { parseSearch } from '../../../src/console/variable/variable-address.ts';
 
 const DAY_SEC = 86_400;
 const planOf = (granularity: number | null, timeBase: string | null, spacingSec: number | undefined, days: number) => {
@@ -45,14 +46,23 @@ test('console chart: the bucket of an average ends where the next bucket begins;
   expect(bucketAt([0, 100, 200], 200, range)).toEqual({ from: 200, to: 300 });
 });
 
-describe('console instants: the hour that occurs twice when summer time ends', () => {
-  const shortly = (instant: string) =>
-    writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, 'Europe/Brussels', 'en-GB');
+describe('console instants: local times that occur twice when summer time ends', () => {
+  const shortly = (instant: string, timeZone = 'Europe/Brussels') =>
+    writeMoment(instant, { dateStyle: 'medium', timeStyle: 'short' }, timeZone, 'en-GB');
   test('each occurrence is written with its offset from GMT; the hours before and after are written without one', () => {
-    const twice = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(shortly);
+    const twice = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map((instant) => shortly(instant));
     expect(twice.map((text) => /GMT\+\d$/.exec(text)?.[0])).toEqual(['GMT+2', 'GMT+1']);
     expect(shortly('2026-10-25T02:30:00Z')).not.toContain('GMT');
     expect(shortly('2026-10-24T23:30:00Z')).not.toContain('GMT');
+  });
+
+  test.each([
+    ['half an hour', 'Australia/Lord_Howe', '2026-04-04T14:45:00Z', '2026-04-04T15:15:00Z'],
+    ['two hours', 'Antarctica/Troll', '2026-10-24T23:30:00Z', '2026-10-25T01:30:00Z'],
+  ])('the offset is also written where clocks go back by %s, in %s', (_, zone, ...twice) => {
+    const texts = twice.map((instant) => shortly(instant, zone));
+    expect(texts.every((text) => text.includes('GMT'))).toBe(true);
+    expect(new Set(texts).size).toBe(2);
   });
 });
 
@@ -179,4 +189,10 @@ describe('console export: the API calls that return what a chart shows', () => {
       { path: '/data/compare', query: { variableId: 1, from: '1970-01-01T00:00:00.000Z', ...sides }, part: undefined },
     ]);
   });
+});
+
+test('console address: an instant `at` that is not a date is dropped; a valid one keeps its microseconds', () => {
+  expect(parseSearch({ v: 'known', at: 'garbage' })).toEqual({ v: 'known' });
+  const at = '2026-03-01T00:00:00.000001Z';
+  expect(parseSearch({ v: 'known', at })).toEqual({ v: 'known', at });
 });

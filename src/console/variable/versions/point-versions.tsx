@@ -151,17 +151,20 @@ function RunNote({ run }: { readonly run: Run }) {
       <Link to="/console/runs/$runId" params={{ runId: run.id }}>
         {t('point.run', { id: run.id, trigger: t(`trigger.${run.trigger as 'Input'}`, { defaultValue: run.trigger }) })}
       </Link>{' '}
-      {run.inputs.map(({ alias, variableId, lastVersionTimestamp }) => (
-        <span key={alias}>
-          <Link
-            to="/console/variables/$variableId"
-            params={{ variableId }}
-            search={lastVersionTimestamp ? { v: 'known', at: lastVersionTimestamp } : {}}
-          >
-            {alias}
-          </Link>{' '}
-        </span>
-      ))}
+      {run.inputs.map(({ alias, variableId, asOf, lastVersionTimestamp }) => {
+        const known = asOf ?? lastVersionTimestamp;
+        return (
+          <span key={alias}>
+            <Link
+              to="/console/variables/$variableId"
+              params={{ variableId }}
+              search={known ? { v: 'known', at: known } : {}}
+            >
+              {alias}
+            </Link>{' '}
+          </span>
+        );
+      })}
     </div>
   );
 }

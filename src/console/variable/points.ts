@@ -6,7 +6,10 @@ import type { Points } from './chart-rules.ts';
 const MICROS_PER_SEC = 1e6;
 const TWO_32 = 2 ** 32;
 
-/** @returns the points of one variable. @throws {ApiError} when the API refuses the call or cannot be reached. */
+/**
+ * @returns the points of one variable.
+ * @throws {ApiError} when the API refuses the call or cannot be reached; an AbortError when `signal` aborts.
+ */
 export async function loadPoints(query: PointQuery, signal?: AbortSignal): Promise<Points> {
   const table = await loadTable(query, signal);
   const name = table.schema.fields.find((field) => field.name.endsWith('Value'))?.name;
@@ -32,7 +35,7 @@ async function loadTable(query: PointQuery, signal: AbortSignal | undefined) {
   return tableFromIPC(new Uint8Array(await response.arrayBuffer()));
 }
 
-/** Converts microseconds to seconds. Reads pairs of 32-bit words, which is ten times faster than reading BigInts. */
+/** Converts microseconds to seconds. Reads pairs of 32-bit words: several times faster than BigInts. */
 function secondsOf(chunks: readonly Data[]): Float64Array {
   const seconds = new Float64Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

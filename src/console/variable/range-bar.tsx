@@ -1,6 +1,6 @@
 /**
- * Buttons for the shown period: they set its length to a day, a week, a month or a year, move it back or forward by
- * half its length, or show all points. Users zoom by dragging in the chart itself.
+ * Buttons for the shown period: they set its length to 1, 7, 31 or 366 days, move it back or forward by half its
+ * length, or show all points.
  */
 import { ActionIcon, Button, Group } from '@mantine/core';
 import { useTranslation } from 'react-i18next';

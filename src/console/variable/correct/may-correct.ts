@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
 import { settings } from '../../session/settings.ts';
 
-/** @returns whether the user may push points to the variable; false until the API has answered. */
+/** @returns whether the user may push points to the variable; false before the answer and when the call fails. */
 export function useMayCorrect(variableId: number): boolean {
   const targets = useQuery({
     queryKey: ['targets', variableId],

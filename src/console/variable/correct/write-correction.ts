@@ -26,7 +26,7 @@ const MAX_POLL_MS = 3000;
 /**
  * @param onRunning called with the operation's label each time a poll finds that the operation waits or runs.
  * @returns the operation in its final state.
- * @throws {ApiError} when the push is refused, or its operation cannot be read.
+ * @throws {ApiError} when the push fails, or its operation cannot be read.
  */
 export async function writeCorrection(
   { variableId, divider, edits, label, note }: Correction,

@@ -30,10 +30,12 @@ export interface Shown {
 
 /**
  * @returns the calls that export the chart:
- * - Labels: one call for each label, because a call reads one version per date.
+ * - Labels: one call for each label, so that each file has at most one version per date. Without labels, one call for
+ *   the latest versions.
  * - A comparison: one call for both sides.
  * - The latest versions: one call for all variables.
- * - The versions known at an instant: one call that reads all variables as of this instant.
+ * - The versions known at an instant: one call that reads all variables as of this instant. The chart's line of the
+ *   latest versions is not exported.
  *
  * For labels and comparisons, one more call reads the latest versions of the other variables, if there are any.
  * @param now the current instant as ISO 8601. If a comparison has the latest versions on its left side, they are read

@@ -14,7 +14,7 @@ export function toSnippet(language: Language, api: string, exports: readonly Exp
     pairs: Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)] as const],
     ),
-    /** Identifier to which the generated program assigns the points. */
+    /** Identifier to which a program in R or Python assigns the points. */
     points: exports.length === 1 ? 'points' : `points_${index + 1}`,
   }));
   const { head, write } = WRITERS[language];

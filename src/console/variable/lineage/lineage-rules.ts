@@ -1,6 +1,6 @@
-/** Lays out a lineage: the traced point on the left; to its right, the states from which it was computed. Pure. */
+/** Lays out a lineage: the traced version on the left, and the children of each node to its right. Pure. */
 
-/** A state (the points of a variable as of a VersionTimestamp), or the run, push or file that wrote the state. */
+/** A state (points of a variable as of a VersionTimestamp), or a run, push or file that wrote at a VersionTimestamp. */
 export interface LineageNode {
   readonly kind: 'state' | 'run' | 'origin';
   readonly title: string;
@@ -18,7 +18,7 @@ const PADDING = 22;
 
 export interface PlacedNode {
   readonly node: LineageNode;
-  /** 1 for the traced point; the level of its parent plus 1 for any other node. */
+  /** 1 for the traced version; for any other node, 1 plus the level of the node's parent. */
   readonly level: number;
   readonly x: number;
   readonly y: number;
@@ -31,7 +31,7 @@ export interface PlacedEdge {
 }
 
 export interface Placed {
-  /** Each node precedes the nodes that it was computed from. */
+  /** Each node precedes its children. */
   readonly nodes: readonly PlacedNode[];
   readonly edges: readonly PlacedEdge[];
   readonly width: number;
@@ -39,8 +39,8 @@ export interface Placed {
 }
 
 /**
- * Stacks the leaves, one below another. Places a node with children beside the middle of its children, or lower when
- * the node would overlap the node above it.
+ * Stacks the leaves, one below another. Places a node with children beside the middle of its children. A node moves
+ * down when this place is above the upper edge or beside an earlier branch.
  */
 export function placeLineage(root: LineageNode): Placed {
   const nodes: PlacedNode[] = [];

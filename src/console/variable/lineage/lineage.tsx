@@ -1,6 +1,6 @@
 /**
- * Draws the lineage of a version as an SVG tree. The nodes are links. The keyboard and a screen reader visit the nodes
- * in reading order.
+ * Draws the lineage of a version as an SVG tree. A node is a link when the user may open its page. A screen reader
+ * visits each node before its children. The keyboard visits the links in the same order.
  */
 import { Skeleton } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

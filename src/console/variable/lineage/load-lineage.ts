@@ -30,7 +30,7 @@ interface Tracing {
 /** The points of a variable as of a VersionTimestamp. */
 interface State {
   readonly variableId: number;
-  /** VersionTimestamp of the state; null when the variable had no points at the time of the run. */
+  /** VersionTimestamp of the state; null when no point of the variable had been written before the run. */
   readonly at: string | null;
   /** Alias of an input in the script of the run. The traced version is not an input, so it has no alias. */
   readonly alias?: string;
@@ -39,7 +39,7 @@ interface State {
 
 /**
  * @returns the tree of a version.
- * @throws {ApiError} when the variable, the origins of the version, the run or the script's history cannot be read.
+ * @throws when the variable, the origins of the version, the run or the script's history cannot be read.
  */
 export function loadLineage(
   queries: QueryClient,
@@ -114,8 +114,8 @@ function findOrigins({ queries }: Tracing, variableId: number, at: string): Prom
 
 /**
  * Finds the last save of a run's declaration before the start of the run.
- * @returns the date of that save; undefined when the run does not name its declaration, or when none of the last 200
- *   saves of the variable matches.
+ * @returns the date of that save; undefined when the run does not name its declaration, when none of the last 200
+ *   saves of the variable matches, or when the save has no date.
  */
 async function findSave({ queries }: Tracing, run: Run, sourceId: number): Promise<string | undefined> {
   const { variableId, declarationHash, startedDate } = run;

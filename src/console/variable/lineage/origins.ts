@@ -1,4 +1,4 @@
-/** Origins of versions: the pushes, files and runs that wrote the versions. A VersionTimestamp identifies a version. */
+/** Origins of the versions of a variable: the pushes, files and runs that wrote at a VersionTimestamp. */
 import { queryOptions } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
 import { api, bodyOf } from '../../api/client.ts';
@@ -29,8 +29,8 @@ export function originsQuery(variableId: number, versionTimestamps: readonly str
 }
 
 /**
- * An origin as the console shows it. `href` is the path of the origin's page, or undefined when the user may not open
- * that page.
+ * An origin as the console shows it. `href` is the path of the origin's page; undefined when there is no page that the
+ * user may open.
  */
 export interface DescribedOrigin {
   readonly title: string;

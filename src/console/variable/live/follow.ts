@@ -33,8 +33,8 @@ const SILENT_MS = 90_000;
 const PASSING = ['invalid_token', 'dependency_unavailable', 'rate_limited', 'internal_error'];
 
 /**
- * Holds the cursor of the last event. A call of `follow` with the same holder continues after this event, even for
- * other variables.
+ * Holds the cursor of the last event. A call of `follow` with the same holder continues after this event. For a
+ * variable that is not in the cursor, `follow` gets only points committed after the new connection.
  */
 export interface CursorHolder {
   cursor: string | undefined;

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { LiveState } from './follow.ts';
 import classes from './live-badge.module.css';
 
-/** The badge below the chart. @param held number of live points kept in memory besides the points that the chart has read. */
+/** Shows the state. @param held number of live points kept in memory besides the points that the chart has read. */
 export function LiveBadge({ state, held = 0 }: { readonly state: LiveState; readonly held?: number }) {
   const { t } = useTranslation('variable');
   return (

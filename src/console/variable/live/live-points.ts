@@ -1,6 +1,7 @@
 /**
  * Keeps the points that arrive while a chart is open. The chart draws these points over the points read from the
- * server. When the chart reads its points again, the arrived points form two generations:
+ * server. When too many points have arrived, the chart reads its points again. During this read, the arrived points
+ * form two generations:
  * - Older generation: points that arrived before this read. After the read, these points are dropped.
  * - Newer generation: points that arrive after the read has begun.
  */
@@ -8,9 +9,9 @@
 import type { Points } from '../chart-rules.ts';
 import type { LiveColumns } from './follow.ts';
 
-/** If more points than this arrive, the chart reads its points from the server again. */
+/** If the newer generation has more points than this, the chart reads its points from the server again. */
 export const MAX_POINTS = 5000;
-/** Maximum number of VersionTimestamps per variable that the page keeps in memory for the version slider. */
+/** Maximum number of VersionTimestamps of arrived points that are kept per variable, for the version slider. */
 const MAX_INSTANTS = 300;
 
 /** Values by variable, then by date in Unix seconds. */

@@ -1,6 +1,6 @@
 /**
- * Keeps an open chart up to date. New points are added to the chart without a read from the API. A few seconds later,
- * `refresh` reads the data that the browser cannot compute from new points.
+ * Keeps an open chart up to date. New points are added to lines of the latest raw points without a read from the API.
+ * A few seconds later, `refresh` reads the data that the browser cannot compute from new points.
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
@@ -19,7 +19,7 @@ export interface Live {
   readonly revision: number;
 }
 
-/** Follows the new points of variables while their chart is open. @param variableIds ids of at most 250 variables. */
+/** Follows the new points of variables while the page is open. @param variableIds ids of at most 250 variables. */
 export function useLive(variableIds: readonly number[]): Live {
   const queries = useQueryClient();
   const [points] = useState(() => new LivePoints());

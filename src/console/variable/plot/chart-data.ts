@@ -14,7 +14,7 @@ export interface ChartData {
 /** The points of one line, with its unit and style. */
 export interface Drawn {
   readonly label: string;
-  /** Symbol of the unit; lines with the same unit share an axis. */
+  /** Symbol or name of the unit; empty without a unit. Lines with the same unit share an axis. */
   readonly unit: string;
   readonly points: Points;
   /** Least and greatest value of each bucket; undefined means that no band is drawn. */

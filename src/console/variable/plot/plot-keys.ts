@@ -1,7 +1,7 @@
 /**
  * Keyboard of the chart. The chart announces the marked range or the point at the cursor, because a screen reader
  * cannot read a canvas.
- * - Arrows, Page Up, Page Down, Home, End: move a cursor between points; with Shift, also mark a range.
+ * - Left, Right, Page Up, Page Down, Home, End: move a cursor between points; with Shift, also mark a range.
  * - Enter, Space: use the marked range or, if no range is marked, pick the point at the cursor.
  * - `+`, `-`: zoom.
  * - Escape: remove the cursor and the marked range.
@@ -53,8 +53,8 @@ export function pressKey(
 }
 
 /**
- * @returns the index of the point to which a key moves the cursor, always a point of the shown range; undefined when
- * there are no points, or when the key does not move the cursor.
+ * @returns the index of the point to which a key moves the cursor; undefined when the chart has no points, or when the
+ * key does not move the cursor.
  */
 function targetOf(plot: uPlot, { index }: KeyState, key: string): number | undefined {
   const [first, last] = plot.series[0]?.idxs ?? [0, 0];
@@ -80,8 +80,8 @@ function showCursor(plot: uPlot, { index, anchor }: KeyState): void {
 }
 
 /**
- * @returns the marked range; undefined when it has fewer than two points. The range ends one millisecond after its last
- * point, because the end of a range is exclusive.
+ * @returns the marked range; undefined when fewer than two points are marked. The range ends one millisecond after its
+ * last point, because the end of a range is exclusive.
  */
 export function markedRange(plot: uPlot, { index, anchor }: KeyState): Range | undefined {
   if (index === undefined || anchor === undefined || index === anchor) return undefined;

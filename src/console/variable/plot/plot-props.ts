@@ -6,7 +6,7 @@ export interface Line {
   readonly label: string;
   /** CSS variable with the colour of the line. */
   readonly color: string;
-  /** Symbol of the unit; lines with the same unit share an axis. */
+  /** Symbol or name of the unit; empty without a unit. Lines with the same unit share an axis. */
   readonly unit: string;
   /** The line is dashed and slightly transparent. */
   readonly isQuiet?: boolean;
@@ -19,7 +19,7 @@ export interface PlotProps {
   /** Dates in Unix seconds, then one array of values for each line. */
   readonly data: uPlot.AlignedData;
   readonly lines: readonly Line[];
-  /** Pairs of indexes in `lines`; the area between the two lines is filled. */
+  /** Pairs of indexes in `lines`. The area between the two lines is filled where the first line is above the second. */
   readonly bands: readonly (readonly [upper: number, lower: number])[];
   readonly range: Range;
   readonly timeZone: string;

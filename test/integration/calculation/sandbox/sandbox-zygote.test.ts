@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createZygoteMetrics } from '../../../../src/calculation/calculation-metrics.ts';
 import { makeControlGroup } from '../../../../src/calculation/sandbox/control-group.ts';
 import { exchange } from '../../../../src/calculation/sandbox/exchange.ts';
 import { type Container, killContainer, type Launcher } from '../../../../src/calculation/sandbox/launcher.ts';
 import { createBwrapLauncher } from '../../../../src/calculation/sandbox/launcher-bwrap.ts';
+import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
 import { Zygote } from '../../../../src/calculation/sandbox/zygote.ts';
 import { createLog, type Log } from '../../../../src/platform/log.ts';
 import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
@@ -143,13 +144,19 @@ test('zygote: spare supervisors stopped by SIGSTOP are replaced within 5 s; the 
   }
 });
 
-test('sandbox: the loss of a supervisor counts as a fault of the run when one run was active, and as a fault of the sandbox when two runs were active (R-H7)', async () => {
-  const others = rProcesses(process.pid);
-  const pool = await openTestPool();
+describe('sandbox: the loss of processes during runs', () => {
   const sleep = jobOf('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))');
-  try {
-    const zygote = rProcesses(process.pid).find((pid) => !others.includes(pid)) ?? 0;
+  let pool: SandboxPool;
+  let zygote: number;
+  beforeEach(async () => {
+    const others = rProcesses(process.pid);
+    pool = await openTestPool();
+    zygote = rProcesses(process.pid).find((pid) => !others.includes(pid)) ?? 0;
     await untilIdle(zygote);
+  });
+  afterEach(() => pool?.close());
+
+  test('the loss of a supervisor counts as a fault of the run when one run was active, and as a fault of the sandbox when two runs were active (R-H7)', async () => {
     const alone = pool.run(sleep);
     await killServing(zygote);
     expect(await alone).toMatchObject({ kind: 'fault', cause: 'run' });
@@ -157,26 +164,15 @@ test('sandbox: the loss of a supervisor counts as a fault of the run when one ru
     const beside = [pool.run(sleep), pool.run(sleep)];
     await killServing(zygote);
     expect(await Promise.race(beside)).toMatchObject({ kind: 'fault', cause: 'sandbox' });
-  } finally {
-    await pool.close();
-  }
-});
+  });
 
-test('sandbox: when the zygote dies during two runs, both count as a fault of the sandbox (R-H7)', async () => {
-  const others = rProcesses(process.pid);
-  const pool = await openTestPool();
-  const sleep = jobOf('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))');
-  try {
-    const zygote = rProcesses(process.pid).find((pid) => !others.includes(pid)) ?? 0;
-    await untilIdle(zygote);
+  test('when the zygote dies during two runs, both count as a fault of the sandbox (R-H7)', async () => {
     const both = [pool.run(sleep), pool.run(sleep)];
     await eventually('two runs under way', async () => childrenOf(zygote).filter(isServing).length === 2);
     process.kill(zygote, 'SIGKILL');
     const fault = { kind: 'fault', cause: 'sandbox' };
     expect(await Promise.all(both)).toMatchObject([fault, fault]);
-  } finally {
-    await pool.close();
-  }
+  });
 });
 
 test('zygote: when a zygote cannot start, opening it throws an error with the reason (R-H7)', async () => {

@@ -1,7 +1,7 @@
 -- Brings `version_summary` of a variable up to date (R-F8). Recounts the versions of each period of 28 days that has
--- changed; after a removal (`series.purge_count`), of every period. Returns early when nothing was written or removed
--- since the last call. `mark` must be read before the counting, so that the next call counts concurrent writes. An
--- advisory lock per variable prevents deadlocks between calls.
+-- changed. After a removal (`series.purge_count` has risen), recounts every period. Returns early when nothing was
+-- written or removed since the last call. `mark` must be read before the counting, so that the next call counts
+-- concurrent writes. An advisory lock per variable prevents deadlocks between calls.
 --
 -- Every call plans its statements anew. In TimescaleDB before 2.22, a kept plan misses rows that an UPDATE or DELETE
 -- has decompressed. For the same reason, no named statement reads points.

@@ -88,7 +88,7 @@ async function prepareDatabase(databaseUrl: string, secrets: Secrets, progress: 
 }
 
 const APACHE_NOTICE =
-  'This TimescaleDB is the Apache edition, which cannot compress points: they take about ten times the disk space. ' +
+  'This TimescaleDB is the Apache edition, which cannot compress points: they take at least ten times the disk space. ' +
   'src/local/README.md says how to use the Community edition.';
 
 async function findEditionNotice(databaseUrl: string): Promise<readonly string[]> {

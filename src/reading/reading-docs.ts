@@ -173,7 +173,7 @@ const versionOrigins = z
   .meta({ id: 'VersionOrigins' });
 
 const VERSION_HINT =
-  'Returns the newest version of each date unless `version`, `asOf`, `relativeVersion`, `horizon`, `versions` or `tags` select others. `pageNumber=0&itemsPerPage=1&pagingOrder=DESC` returns the last point of each variable.';
+  'Returns the newest version of each date unless `version`, `asOf`, `relativeVersion`, `horizon`, `versions` or `tags` select others. The points of each variable are paged separately: `pageNumber=0&itemsPerPage=1&pagingOrder=DESC` returns the last point of each variable.';
 
 export const READING_OPERATIONS: readonly Operation[] = [
   {

@@ -31,7 +31,7 @@ export interface DecidedLimits extends RunLimits {
  * Decides how a run ended, from the bytes received and the limits (R-H7).
  * @param frame the decoded result; null when there is no readable result.
  * @param elapsedMs milliseconds from the call to the end of the answer, for `timing.waitMs`.
- * @param isAlone true when no other run was under way at the end of the answer.
+ * @param isAlone true when no other run was under way, or had just failed, at the end of the answer.
  */
 export function decideOutcome(
   answer: Answer,

@@ -168,7 +168,7 @@ interface RunParts {
   readonly zygote: Zygote;
   readonly limits: RunLimits;
   readonly decoder: ResultDecoder;
-  /** Whether this is the only run under way. */
+  /** Whether no other run is under way or has just failed (`FAILURE_SPREAD_MS`). */
   readonly isAlone: () => boolean;
 }
 

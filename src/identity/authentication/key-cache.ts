@@ -59,7 +59,7 @@ export class KeyCache {
         `the keys of the token issuer cannot be read; ${ISSUER_ADVICE}`,
       );
       const place = this.#source.kind === 'http' ? `at ${this.#source.jwksUri}` : 'in the database';
-      failure.cause = new Error(`cannot read the keys ${place}`, { cause: error });
+      failure.cause = new Error(`cannot read the signing keys ${place}`, { cause: error });
       throw failure;
     }
   }

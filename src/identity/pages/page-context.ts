@@ -56,7 +56,7 @@ export function sendExpired(ctx: PageRequest, language: PageLanguage, below: Htm
   if (ctx.accepts('html', 'json') === 'json') {
     ctx.status = EXPIRED_STATUS;
     const message =
-      'the link or page has already been used, has expired, was replaced by a newer link, or belongs to another browser, or the user is locked, or the form was not posted from a page of this service; use the newest link, or start again';
+      'the link or page was used already, has expired, was replaced by a newer one, or belongs to another browser; it is also refused when the user is locked or when another site posts the form; use the newest link, or start again';
     ctx.body = { code: 'invalid_input', message, requestId: ctx.get('x-request-id') };
     return;
   }

@@ -139,7 +139,7 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   const { rows } = await client.query<{ isUnreadable: boolean }>(IS_UNREADABLE);
   if (rows[0]?.isUnreadable)
     throw new Error(
-      'points are compressed, and only the Community edition of TimescaleDB reads them; start PostgreSQL with timescaledb.license = timescale',
+      'points are compressed, and only the Community edition of TimescaleDB reads them; start PostgreSQL with this edition and timescaledb.license = timescale',
     );
   try {
     await inTransaction(client, LOCK_PATIENCE.lockTimeoutMs, async () => {

@@ -72,7 +72,9 @@ export function watchRead(
     const waitedMs = now - sinceMs;
     if (isHandedOver && (waitedMs > stallMs || (waitedMs > CONTENDED_STALL_MS && isContended())))
       stop(
-        new Error(`connection terminated: the client read nothing for ${Math.min(stallMs, Math.floor(waitedMs))} ms`),
+        new Error(
+          `connection terminated: the client did not read the rows within ${Math.min(stallMs, Math.floor(waitedMs))} ms`,
+        ),
       );
     if (!isHandedOver && waitedMs > silenceMs)
       stop(new Error(`connection terminated: the database sent nothing for ${silenceMs} ms`));

@@ -9,15 +9,15 @@ import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.t
 
 /** Rule for a date, as error messages state it. */
 export const DATE_RULE =
-  'must be an ISO 8601 date no finer than microseconds (such as 2026-03-01T00:15:00Z) or epoch milliseconds, and must lie in the years 1700 to 2199';
+  'must be an ISO 8601 date no finer than microseconds (such as 2026-03-01T00:15:00Z) or epoch milliseconds of 12 or 13 digits, and must lie in the years 1700 to 2199';
 
 /** Form of the dates that `parseMoment` accepts, as error messages state it. */
 export const MOMENT_RULE =
-  'must be an ISO 8601 date, or date and time, such as 2026-03-01 or 2026-03-01T00:15:00Z, or epoch milliseconds';
+  'must be an ISO 8601 date, or date and time, such as 2026-03-01 or 2026-03-01T00:15:00Z, or epoch milliseconds of 12 or 13 digits in the years 1700 to 2199';
 
 /** Rule for an instant, as error messages state it. */
 export const INSTANT_RULE =
-  'must be an ISO 8601 date and time, such as 2026-03-01T12:00:00Z (in UTC if it has no zone), or epoch milliseconds';
+  'must be an ISO 8601 date, or date and time, such as 2026-03-01T12:00:00Z (in UTC if it has no zone), or epoch milliseconds of 12 or 13 digits in the years 1700 to 2199';
 
 /** Marks a date without a time of day, in a column where 0 marks a UTC date and 1 a local date. */
 export const LOCAL_DAY = 2;

@@ -244,7 +244,7 @@ describe('calculation: faults of a sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('the third sandbox fault of a script ends the run with the outcome `breaks_sandbox` (R-H7, R-H8)', async () => {
+  test('a script is tried three times when it causes sandbox faults; the third attempt and later runs end with the outcome `breaks_sandbox` (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [

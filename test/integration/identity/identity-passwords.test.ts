@@ -281,7 +281,8 @@ describe('identity: GET /user/updatePasswordLink', () => {
     await ageSessions('petra', 61);
     const page = await openLink('petra', browser);
     expect(page.fields).toEqual(['currentPassword', 'newPassword', 'repeatedPassword']);
-    const refusal = 'The current password is missing or wrong, or sign-in is blocked after too many wrong passwords.';
+    const refusal =
+      'The current password is missing or wrong. After too many wrong passwords, sign-in is blocked for a while.';
     expect((await choose(browser, page, CHOSEN)).problem).toBe(refusal);
     const wrong = await choose(browser, page, CHOSEN, { currentPassword: 'x' });
     expect(wrong.problem).toBe(refusal);

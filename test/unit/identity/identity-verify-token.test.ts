@@ -148,7 +148,7 @@ describe('identity: token verification with key sets over HTTP', () => {
     state.isUp = false;
     await expect(verify(await old.sign('k1'))).rejects.toMatchObject({
       code: 'dependency_unavailable',
-      cause: { message: 'cannot read the keys at https://old.example/certs' },
+      cause: { message: 'cannot read the signing keys at https://old.example/certs' },
     });
     state.isUp = true;
     await verify(await old.sign('k1'));

@@ -18,7 +18,7 @@ export class FrameError extends Error {
 export interface FrameLimits {
   readonly maxPoints: number;
   /**
-   * Maximum number of bytes in each list (messages, warnings, errors) and in each single text. What is longer is cut.
+   * Maximum number of bytes in each list (messages, warnings, errors) and in each single text. Longer lists and texts are cut.
    * An empty text counts as one byte.
    */
   readonly maxTextBytes: number;

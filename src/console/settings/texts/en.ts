@@ -142,7 +142,7 @@ export const en = {
     timeZoneId: 'Time zone for hourly and daily rollups',
     zoneHint:
       'Leave empty to use the time zone of the account or, if the policy is for one variable, that of the variable’s source.',
-    isActive: 'Active: old points are replaced',
+    isActive: 'Active: replace old points with rollups',
     preview: 'Preview the deletion',
     counting: 'Counting takes up to 20 seconds.',
     nothing: 'No point is older than {{date}}: nothing would be deleted.',

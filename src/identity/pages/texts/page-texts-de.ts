@@ -44,7 +44,7 @@ export const PAGE_TEXTS_DE: PageTexts = {
     'Der Benutzer {email} existiert bereits, und diese Einladung passt nicht zu ihm. Bitte wenden Sie sich an die Person, die Sie eingeladen hat.',
   expiredTitle: 'Diese Seite ist abgelaufen',
   expiredLead:
-    'Der Link wurde bereits verwendet, ist abgelaufen, wurde durch einen neueren ersetzt oder gehört zu einem anderen Browser, oder der Benutzer ist gesperrt. Bitte verwenden Sie den neuesten Link, oder beginnen Sie von vorn.',
+    'Dieser Link funktioniert nicht. Vielleicht wurde er schon verwendet, ist abgelaufen oder wurde durch einen neueren ersetzt. Auch in einem anderen Browser oder für einen gesperrten Benutzer funktioniert er nicht. Bitte verwenden Sie den neuesten Link, oder beginnen Sie von vorn.',
   failedTitle: 'Es ist ein Fehler aufgetreten',
   refusedLead:
     'Die Anwendung, die Sie hierher geleitet hat, hat eine unzulässige Anfrage gestellt. Bitte wenden Sie sich an ihren Betreiber.',
@@ -59,7 +59,7 @@ export const PAGE_TEXTS_DE: PageTexts = {
   pause: 'Nach {count} falschen Passwörtern ist die Anmeldung {minutes} Minuten lang nicht möglich.',
   locked: 'Dieser Benutzer ist gesperrt. Bitte wenden Sie sich an den Manager Ihres Kontos.',
   wrongPassword:
-    'Das aktuelle Passwort fehlt oder stimmt nicht, oder die Anmeldung ist nach zu vielen falschen Passwörtern vorübergehend nicht möglich.',
+    'Das aktuelle Passwort fehlt oder stimmt nicht. Nach zu vielen falschen Passwörtern ist die Anmeldung eine Zeit lang gesperrt.',
   tooShort: 'Das neue Passwort muss mindestens {min} Zeichen haben.',
   tooLong: 'Das neue Passwort ist zu lang.',
   isName: 'Das neue Passwort darf nicht Ihr Benutzername oder Ihre E-Mail-Adresse sein.',

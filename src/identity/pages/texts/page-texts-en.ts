@@ -43,7 +43,7 @@ export const PAGE_TEXTS_EN: PageTexts = {
     'The user {email} already exists, and this invitation does not match it. Please contact the person who invited you.',
   expiredTitle: 'This page has expired',
   expiredLead:
-    'The link has already been used, has expired, was replaced by a newer link, or belongs to another browser, or the user is locked. Please use the newest link, or start again.',
+    'This link does not work. Perhaps it was used already, has expired, or was replaced by a newer link. It also fails in another browser, and while the user is locked. Please use the newest link, or start again.',
   failedTitle: 'Something went wrong',
   refusedLead: 'The application that sent you here made a request that is not allowed. Please contact its operator.',
   faultLead: 'An error occurred on our side. Please try again in a few minutes.',
@@ -56,7 +56,8 @@ export const PAGE_TEXTS_EN: PageTexts = {
   wrongCredentials: 'The user name or password is wrong.',
   pause: 'After {count} wrong passwords, sign-in is blocked for {minutes} minutes.',
   locked: 'This user is locked. Please contact the manager of your account.',
-  wrongPassword: 'The current password is missing or wrong, or sign-in is blocked after too many wrong passwords.',
+  wrongPassword:
+    'The current password is missing or wrong. After too many wrong passwords, sign-in is blocked for a while.',
   tooShort: 'The new password must have at least {min} characters.',
   tooLong: 'The new password is too long.',
   isName: 'The new password must not be your user name or email address.',

@@ -44,7 +44,7 @@ export const PAGE_TEXTS_FR: PageTexts = {
     'L’utilisateur {email} existe déjà et cette invitation ne lui correspond pas. Veuillez contacter la personne qui vous a invité.',
   expiredTitle: 'Cette page a expiré',
   expiredLead:
-    'Le lien a déjà été utilisé, a expiré, a été remplacé par un lien plus récent ou appartient à un autre navigateur, ou l’utilisateur est verrouillé. Utilisez le lien le plus récent, ou recommencez depuis le début.',
+    'Ce lien ne fonctionne pas. Il a peut-être déjà été utilisé, a expiré ou a été remplacé par un lien plus récent. Il ne fonctionne pas non plus dans un autre navigateur ni pour un utilisateur verrouillé. Utilisez le lien le plus récent, ou recommencez depuis le début.',
   failedTitle: 'Une erreur s’est produite',
   refusedLead:
     'L’application qui vous a envoyé ici a fait une demande qui n’est pas autorisée. Veuillez contacter son responsable.',
@@ -59,7 +59,7 @@ export const PAGE_TEXTS_FR: PageTexts = {
   pause: 'Après {count} mots de passe erronés, la connexion est suspendue pendant {minutes} minutes.',
   locked: 'Cet utilisateur est verrouillé. Adressez-vous au gestionnaire de votre compte.',
   wrongPassword:
-    'Le mot de passe actuel manque ou n’est pas correct, ou la connexion est suspendue après trop de mots de passe erronés.',
+    'Le mot de passe actuel manque ou n’est pas correct. Après trop de mots de passe erronés, la connexion est bloquée pendant un certain temps.',
   tooShort: 'Le nouveau mot de passe doit compter au moins {min} caractères.',
   tooLong: 'Le nouveau mot de passe est trop long.',
   isName: 'Le nouveau mot de passe ne peut pas être votre nom d’utilisateur ni votre adresse e-mail.',

@@ -44,7 +44,7 @@ export const PAGE_TEXTS_NL: PageTexts = {
     'De gebruiker {email} bestaat al en deze uitnodiging past er niet bij. Neem contact op met de persoon die u heeft uitgenodigd.',
   expiredTitle: 'Deze pagina is verlopen',
   expiredLead:
-    'De link is al gebruikt, is verlopen, is vervangen door een nieuwere of hoort bij een andere browser, of de gebruiker is geblokkeerd. Gebruik de nieuwste link, of begin opnieuw.',
+    'Deze link werkt niet. Misschien is de link al gebruikt, verlopen of vervangen door een nieuwere. De link werkt ook niet in een andere browser of voor een geblokkeerde gebruiker. Gebruik de nieuwste link, of begin opnieuw.',
   failedTitle: 'Er is een fout opgetreden',
   refusedLead:
     'De toepassing die u hierheen heeft gestuurd, heeft een aanvraag gedaan die niet is toegestaan. Neem contact op met de beheerder ervan.',
@@ -59,7 +59,7 @@ export const PAGE_TEXTS_NL: PageTexts = {
   pause: 'Na {count} verkeerde wachtwoorden is aanmelden {minutes} minuten lang niet mogelijk.',
   locked: 'Deze gebruiker is geblokkeerd. Neem contact op met de manager van uw account.',
   wrongPassword:
-    'Het huidige wachtwoord ontbreekt of klopt niet, of aanmelden is na te veel verkeerde wachtwoorden tijdelijk niet mogelijk.',
+    'Het huidige wachtwoord ontbreekt of klopt niet. Na te veel verkeerde wachtwoorden is aanmelden een tijd lang geblokkeerd.',
   tooShort: 'Het nieuwe wachtwoord moet ten minste {min} tekens hebben.',
   tooLong: 'Het nieuwe wachtwoord is te lang.',
   isName: 'Het nieuwe wachtwoord mag niet uw gebruikersnaam of e-mailadres zijn.',
